@@ -226,7 +226,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
         elif absent:
             all_columns = np.column_stack([X, np.zeros((X.shape[0], len(absent)))])
         scores.append(model.predict(all_columns, ids))
-        release(X)
+        release(X)  # frees the memory of rows mapped from a file
     return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
 

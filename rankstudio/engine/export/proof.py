@@ -154,7 +154,7 @@ def ranking_proof(
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]
-        release(part.X)
+        release(part.X)  # frees the memory of rows mapped from a file
     n_queries, identical, single = counts.tolist()
     return RankingProof(
         n_queries=n_queries,
@@ -225,7 +225,7 @@ def _value_ranges(
         high = np.maximum(high, X.max(axis=0))
         total = total + X.sum(axis=0)
         n = n + len(X)
-        release(part.X)
+        release(part.X)  # frees the memory of rows mapped from a file
     mean = total / max(n, 1)
     return ValueRanges(tuple(low.tolist()), tuple(high.tolist()), tuple(mean.tolist()))
 

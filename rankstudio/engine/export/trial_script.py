@@ -110,6 +110,8 @@ def limit(seconds: int, n_bytes: int) -> None:
         import resource
     except ImportError:  # on Windows
         return
+    # Processor time, address space, and no file of the memory after a
+    # crash.
     for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
         kind = getattr(resource, f"RLIMIT_{resource_name}")
         _, hard_limit = resource.getrlimit(kind)

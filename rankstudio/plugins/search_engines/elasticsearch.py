@@ -152,6 +152,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     # with its own feature set, the values already are those of its queries
     if not function.listed:
         for feature in features:
+            # It changes the column of X in place.
             serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:

@@ -148,6 +148,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         query = extractor["query_extractor"]
         # with its own feature set, the values already are those of its queries
         if not function.listed:
+            # It changes the column of X in place.
             serve(
                 X[:, columns[query["feature_name"]]],
                 query["feature_name"],
@@ -158,6 +159,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         _parsed_node(member["tree"]["tree_structure"], 0, places)
         for member in ensemble["trained_models"]
     ]
+    # Queries give floats, which are computed with as doubles.
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 
 

@@ -106,12 +106,13 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     has_documents = False
     for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
+            # () because no query is named yet
             for document in _documents_of_response(value, (), file.path):
                 has_documents = True
                 yield document
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
-        except RecursionError:  # lists nested too deeply
+        except RecursionError:  # lists nested too deeply, quoted by brackets
             raise line_error(
                 file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)
             ) from None

@@ -450,7 +450,7 @@ class ExpectedRun:
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
-        # The choice by hand has just been compared.
+        # The last property, features chosen by hand, has just been compared.
         *properties, _ = self.kind
         return tuple(properties) == (
             key.data_name,

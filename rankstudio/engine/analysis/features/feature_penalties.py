@@ -53,4 +53,4 @@ def feature_penalties(
         raise PlanError(
             tr("{method} does not weigh features.").format(method=plan.entry.label)
         )
-    return finish(work)
+    return finish(work)  # without the progress that it yields

@@ -396,7 +396,7 @@ def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
         are_equal = bool((rows[:, i] == rows[:, j]).all())
-        release(rows)
+        release(rows)  # frees the memory of rows mapped from a file
         if not are_equal:
             return False
     return True

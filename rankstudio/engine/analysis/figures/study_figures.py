@@ -255,7 +255,7 @@ def pareto_figure(
             x=tuple(model.x for model in front),
             y=tuple(model.mean for model in front),
             kind="steps",
-            number=6,  # of its color
+            number=6,  # position of its color
         )
     ]
 
@@ -609,6 +609,7 @@ def alone_of(
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [
+        # Without the progress that the generator yields.
         finish(measuring_alone(fold, name, convention, sealed=True))
         for fold in data.folds
     ]

@@ -195,6 +195,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         over_single={
             name: float(np.mean(column)) for name, column in over.items() if column
         },
+        # A ranking of the user has no size.
         sizes=tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
         part=part,
         chosen_on=_validation_measures(plan, folds),

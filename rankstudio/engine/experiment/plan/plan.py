@@ -933,10 +933,11 @@ def _check_bans(
 ) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
-    The method checks the same by columns, which count from 0.
+    The method checks the same, but knows only columns: this error names the
+    ids that the user wrote.
 
-    `parameters` has the method's values by name, and `groups` the feature ids
-    of each group by its name.
+    `parameters` has the method's values by name, and `groups` the feature
+    ids of each group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()

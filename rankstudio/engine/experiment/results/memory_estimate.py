@@ -433,12 +433,14 @@ def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
     """Return the memory of a ranker on k selected features, with the copy of their values."""
-    # For a single dense shard, the need with all features includes the copy.
+    # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
     # To a file, each thread copies one shard at a time; in memory, the copy has all
     # documents.
+    # T threads, s documents in the largest shard, m documents and n
+    # features.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 

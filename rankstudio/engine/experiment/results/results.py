@@ -631,7 +631,7 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)
-    # Then any further note would be about arbitrary choices.
+    # If all features are constant, further notes would be about arbitrary choices.
     if _all_features_are_constant(folds):
         return undecided
     note_groups = constant_notes(folds), untested_notes(plan, folds), undecided

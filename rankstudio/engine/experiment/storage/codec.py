@@ -154,6 +154,9 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
 
     Arrays have one entry per step. Rows of different lengths are joined to
     one array, with the lengths in a second one.
+
+    "before" is the criterion before each step, "n" the number of features,
+    and "used" has the columns with weights.
     """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]

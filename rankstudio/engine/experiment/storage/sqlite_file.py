@@ -268,6 +268,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         db = sqlite3.connect(
             path, timeout=0, isolation_level=None, check_same_thread=False
         )
+        # A damaged text is read, too, so that other rows can be.
         db.text_factory = study_rows.as_text
     try:
         with in_words(path):

@@ -438,7 +438,7 @@ class Study:
         """Return the keys of the datasets recorded when one seal hid the test parts of all of them."""
         keys: list[str] = []
         for row in self._sound_records("dataset", "ORDER BY id"):
-            with suppress(*IMPOSSIBLE):
+            with suppress(*IMPOSSIBLE):  # an unreadable record has no keys
                 recorded_data = _parsed_data(row)
                 # Only such earlier versions did not record the first file.
                 if recorded_data.first_file is None:
@@ -460,7 +460,7 @@ class Study:
     def report_settings(self) -> ReportSettings:
         """Texts and sections of the user's report; empty if missing or damaged."""
         for row in self._sound_records("report"):
-            with suppress(*IMPOSSIBLE):
+            with suppress(*IMPOSSIBLE):  # errors that invalid values raise
                 # Key of each section, and whether the report includes it.
                 pairs = json.loads(row["sections"])
                 keys = sequence([key for key, _ in pairs], str)
@@ -553,7 +553,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM feature_set WHERE data = ?", data
         ):
-            with suppress(*IMPOSSIBLE, DataError):
+            with suppress(*IMPOSSIBLE, DataError):  # errors of invalid values
                 if digest == payload_digest(data, payload):
                     return _read_feature_set(json.loads(payload))
         return None
@@ -629,6 +629,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
+            # The plan and the data of the run tell which units and folds it
+            # should have.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:

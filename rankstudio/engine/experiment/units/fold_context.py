@@ -304,6 +304,7 @@ class FoldContext:
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         scores: Floats | None = None
+        # BLAS has one thread while it works, so that results have the same bits.
         for event in steadily(self._learn(unit)):
             if isinstance(event, WorkProgress):
                 yield event
@@ -348,6 +349,8 @@ class FoldContext:
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
+        # BLAS has one thread, so that the results have the same bits
+        # everywhere.
         with STEADY:
             for event in self._learn(unit):
                 follow(event)
@@ -446,14 +449,12 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
+        They show later how much the choice depends on the queries. None if
+        validation queries do not choose. `queries` has the selection
+        measure in each query, shape (K, Q), for K steps.
+
         Models that a study does not store completely are measured here, so
         that a resumed run has the same values.
-
-        None if validation queries do not choose. They show later how much
-        the choice depends on the queries.
-
-        `queries` has the selection measure in each query, shape (K, Q), for
-        K steps.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None

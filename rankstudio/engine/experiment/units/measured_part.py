@@ -278,6 +278,8 @@ class LeftOutQueries:
         scores = np.zeros(len(query_data.y))
         # A model without features scores every document 0.
         if columns:
+            # BLAS has one thread, so that the scores have the same bits
+            # everywhere.
             with STEADY:
                 scores = ranker.left_out(query_data, columns)
         return self._evaluator.per_query(scores)

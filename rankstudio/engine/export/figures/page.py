@@ -201,7 +201,7 @@ class FigurePage:
             )
             self.area.set_xlabel(self.wrapped(title, max(page_room, width)), **look)
 
-        self.fitters.append(fit)
+        self.fitters.append(fit)  # called whenever the size of the area changes
 
     def name_rows(self, title: str) -> None:
         """Add a vertical title at the left, on two lines if it is long."""
@@ -210,7 +210,7 @@ class FigurePage:
         def fit(_: float, height: float) -> None:
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
-        self.fitters.append(fit)
+        self.fitters.append(fit)  # called whenever the size of the area changes
 
     def finish(
         self, height: Callable[[float], float], widest: float = math.inf
@@ -517,6 +517,7 @@ def value_range(
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:
+        # On a logarithmic axis, the padding is a factor.
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio
     span = (high - low) * room

@@ -910,7 +910,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
                 is_wide_enough and height / len(figure.rows) >= 1.2 * style.em
             )
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
 
 
 def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
@@ -937,7 +937,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
         for outline, thickness in outlines:
             outline.set_linewidth(thickness * factor * em)
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
     if figure.marked and figure.mark_label:
         sample = Rectangle(
             (0, 0), 1, 1, fill=False, edgecolor="#000000", linewidth=0.2 * em
@@ -972,7 +972,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
@@ -1090,4 +1090,4 @@ def _paint_color_bar(
         title = page.wrapped(figure.color.text, length)
         bar.set_ylabel(title, color=style.text, labelpad=0.5 * em)
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes

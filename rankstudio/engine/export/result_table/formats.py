@@ -281,6 +281,8 @@ class _Sheet:
             style = self._format(bottom=1, align="center")
             if sheet_width > 1:
                 last_column = sheet_column + sheet_width - 1
+                # Merged without text, which is written below as text, not
+                # as a formula.
                 self._sheet.merge_range(row, sheet_column, row, last_column, "", style)
             self._sheet.write_string(row, sheet_column, _cell_text(group), style)
             sheet_column = sheet_column + sheet_width
