@@ -276,7 +276,7 @@ def _uses_of_plan(
         for bib_entry in method_entries(method):
             yield bib_entry, f"method {method.label}"
         yield from _uses_of_package(method.origin, f"method {method.label}")
-    # The dataset, and the measures by which runs are usually measured.
+    # The dataset, the measures, the convention and the rule.
     yield from _shipped_uses(f"data:{dataset_key}", f"data {data_name or dataset_key}")
     for name in dict.fromkeys(map(_family_name, plan.evaluated)):
         yield from _shipped_uses(f"measure:{name}", f"measure {name}")

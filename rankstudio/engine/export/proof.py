@@ -195,6 +195,7 @@ def fitted_function(
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
+    # `single` counts identical queries in the precision of the program.
     best = forms[0]
     best_count = -1
     for candidate in forms if len(forms) > 1 else ():

@@ -103,9 +103,8 @@ class ScoreTree:
                 c if column_of is None else column_of[c] for c in columns
             ],
             "threshold": list(map(repr, thresholds)),
-            "decision_type": [2]
-            # values up to the threshold go left; no value counts as missing
-            * len(columns),
+            # 2: values up to the threshold go left; no value counts as missing
+            "decision_type": [2] * len(columns),
             "left_child": left,
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),

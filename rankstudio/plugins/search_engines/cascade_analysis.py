@@ -44,8 +44,8 @@ def cascade_result(
     """Find the best cascades of a run by time and the validation measure.
 
     In a cascade, a cheap model ranks all documents, and a larger one ranks
-    the first of them again. It is returned if no other cascade is both
-    faster and better.
+    the first of them again. A cascade is one of the best if no other is
+    both faster and better.
 
     Parameters
     ----------

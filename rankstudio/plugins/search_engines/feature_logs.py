@@ -215,7 +215,8 @@ def _texts_under_keys(
 ) -> tuple[str, ...]:
     """Return the texts and numbers under some keys, as texts.
 
-    The number 17.0 gives the texts "17" and "17.0".
+    The number 17.0 gives the texts "17" and "17.0", because the judgments
+    may have either.
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):

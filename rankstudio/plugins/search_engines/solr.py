@@ -115,10 +115,8 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack.
 
-    Because of rounding, the neighbors of the difference are tried, too; if none fits,
-    the difference is used.
-
-    The sum is ``value`` as a float.
+    The sum is ``value`` as a float. Because of rounding, the neighbors of
+    the difference are tried, too; if none fits, the difference is used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK

@@ -391,6 +391,9 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path over its best rival, by its column.
 
+    A margin is the lead over the best candidate that was not selected, as a
+    share of the larger score.
+
     On a growing path, it is the margin at the step that selects the feature. For
     iterations, it is the margin over the next feature by the scores of the last
     iteration. Rounds have no margins, because no round selects a feature.
@@ -421,6 +424,8 @@ def step_margin(
     score: CandidateScore, step: Step, feature: int | None = None, divisor: float = 1.0
 ) -> Margin:
     """Return the margin of a feature over its best rival at a step.
+
+    It is the difference of their scores, as a share of the larger one.
 
     Parameters
     ----------

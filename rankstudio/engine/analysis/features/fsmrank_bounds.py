@@ -143,6 +143,9 @@ def bounds_of(
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
 
+    They bound the objective that FSMRank minimises, by the theorems of its
+    paper.
+
     Parameters
     ----------
     plan : Plan

@@ -265,8 +265,6 @@ def _paired_half_widths(
     """
     if len(data) != len(runs):
         return None
-    # Values of each run's models by fold, put at the position of the model on the
-    # front.
     # Positions of the runs that have models on the front.
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):

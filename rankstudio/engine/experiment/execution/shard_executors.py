@@ -99,9 +99,6 @@ def shard_executor(
     one that has no remote workers, the shards are computed by threads of this
     process. `estimate` limits their number, and the bytes of the shards'
     states.
-
-    They are its remote workers, if any, otherwise threads of this process. Their memory
-    does not exceed the estimate.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()

@@ -205,7 +205,6 @@ def as_python(
     Parameters
     ----------
     plan : Plan
-    plan : Plan
         Plan to write.
     out : str
         New folder for the results, as in ``rankstudio run``; "" for none.

@@ -33,7 +33,6 @@ def differences(
     Parameters
     ----------
     plan, reference : Plan
-    plan, reference : Plan
         Plan that the texts describe, and plan that it is compared with.
     names : Mapping of int to str, optional
         Names of the features, by id.

@@ -715,7 +715,6 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     Parameters
     ----------
     plan : Plan
-    plan : Plan
         Plan whose measures are replaced if they are the usual ones.
     one_ranking : bool
         Whether all documents of the data are one ranking.

@@ -98,9 +98,6 @@ def with_words(
 
     The values may be plain, as in a file for a plan with this method, or extensions
     already.
-
-    The values may be plain, as in a file for a plan with this method, or extensions
-    already.
     """
     for extension in PLAN_EXTENSIONS:
         if extension.word in values:

@@ -150,7 +150,7 @@ class Protocol:
                 return splits.single_split(dataset, (train, vali, test), seed)
             case "nested", (percent,):
                 return splits.nested(dataset, percent, seed)
-            # The protocols "given" leave the folds as they are in the files.
+            # The protocol "given" leaves the folds as they are in the files.
             case _:
                 return dataset
 

@@ -170,8 +170,6 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 def _refuse_absent(packages: Any) -> None:
     """Raise a PlanError for the first method or measure of a plan that is absent here.
 
-    Nothing is imported: the keys are looked up among the entries of this installation.
-
     `packages` is the table of the plan's file, of key to package with
     version, or to Python file with checksum; the message names that package
     or file.

@@ -239,8 +239,11 @@ def chosen_models(
     Ties go to the earlier path, as for the model of the run itself. Empty
     if no path has a model, or the choices are of another number of queries.
 
-    Each has the share of the divisions in which it measures each query.
-    `choices` has an entry per path, with a choice for each subset.
+    The validation queries are divided at random into groups, several times.
+    For each group a model is chosen by the other queries, a subset of them,
+    and measures the group. Each model has the share of the divisions in
+    which it measures each query. `choices` has an entry per path, with a
+    choice for each subset.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)

@@ -289,7 +289,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
-    # A limit of the user also counts for data in memory; the usual one does
+    # A limit of the user also counts for data in memory; the default one does
     # not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
@@ -380,7 +380,7 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         # The values by rows, by columns, and shifted columns; and weights and
         # candidates of each step.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
-    # The method gets a dense copy of the documents.
+    # The method gets a dense copy of the documents, and adapts to no limit.
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 

@@ -285,7 +285,11 @@ def _writable(path: Path) -> bool:
 
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study; without its log if other processes may have it open."""
+    """Return a copy in memory of a sound study; without its log if other processes may have it open.
+
+    SQLite reads a log only in a folder in which it may write, so such a
+    study is first copied to a temporary one.
+    """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
         _check_study_file(path, copy, shared=shared)

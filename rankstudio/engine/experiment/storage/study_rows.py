@@ -364,10 +364,8 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    The rows are joined one after the other; ``sizes`` has the number of columns of each
-    row.
-
-    `joined` has the rows one after the other, shape (sum of ``sizes``,).
+    `joined` has the rows one after the other, and ``sizes`` the number of
+    columns of each row.
     """
     if not joined.size:
         return

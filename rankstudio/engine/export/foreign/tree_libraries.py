@@ -236,7 +236,11 @@ def _symmetric_tree(
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
     def node_of(key: Any) -> Split | float:
-        """Return the node of a level, from the last split down to 0, with the bits of the levels above."""
+        """Return the node with a key: its level, and the bits of the levels above.
+
+        Levels count down to 0 from that of the last split, the root's. The
+        bits of all levels together are the number of a leaf.
+        """
         level, leaf = key
         if level < 0:
             return float(leaves[leaf])
