@@ -33,7 +33,8 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 def identifier(text: str) -> str:
     """Return a text as a name of lower-case letters, digits and ``_``.
 
-    The name is "feature_" if nothing is left.
+    An empty name, or one that begins with a digit, gets the prefix
+    "feature_".
     """
     # Decompose letters, so that ü becomes u.
     letters = (

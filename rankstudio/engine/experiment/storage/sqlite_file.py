@@ -486,10 +486,8 @@ def _owner_file(path: Path) -> Path:
 def _note_owner(path: Path) -> None:
     """Write the number of this process to the file beside a study that names its owner.
 
-    Without the note, a refused process only reads "another program".
-
-    Without it, another process that is refused only reads "another program".
-    A failure is ignored, because the file locks nothing.
+    Without it, another process that is refused only reads "another
+    program". A failure is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:

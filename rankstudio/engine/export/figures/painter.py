@@ -787,7 +787,11 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 
 
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
-    """Return a map whose rows have their short texts if there is no room for the name of each."""
+    """Return a map whose rows have their short texts if there is no room for the name of each.
+
+    A row needs a least height for its name. The rows have the height of the
+    page, or the greatest one of a map, without the titles: 4.2 lines.
+    """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
         return figure
@@ -797,7 +801,10 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     """Return the height of all rows of a map, in points.
 
-    It is the height of the names, or less if the rows are ordered and many.
+    Usually each name has its full line. Rows with a title are values on an
+    axis, not all of which need a name: together they are at most 0.62 of
+    the page's width. Rows with full names that also have short ones are as
+    high as the names, but not much more than a usual map.
     """
     n = max(1, len(figure.rows))
     usual_height = (2.0 if figure.written else ROW) * style.em
@@ -824,6 +831,7 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
         if figure.color.high is not None
         else max(finite_values, default=1.0)
     )
+    # Equal values get the color in the middle.
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 

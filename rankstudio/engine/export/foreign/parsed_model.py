@@ -209,7 +209,8 @@ def finite(program: str, value: object) -> float:
 def whole(program: str, value: object, least: int = 0) -> int:
     """Return a whole number of a file, which may be a text.
 
-    UnreadableModelError is raised for anything else.
+    `least` is the smallest allowed number. UnreadableModelError is raised
+    for anything else.
     """
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))

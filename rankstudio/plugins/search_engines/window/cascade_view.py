@@ -244,7 +244,7 @@ class CascadeView(ContributedView):
             x=cascade.milliseconds,
             y=cascade.validation,
             error=nan,
-            category=self._key - 1,
+            category=self._key - 1,  # colors count from 0, runs from 1
             title=self._run,
             note=_stages_text(cascade),
         )
