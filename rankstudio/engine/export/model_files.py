@@ -115,7 +115,7 @@ def score_file(
     Returns
     -------
     tuple
-        Scores in row order, the data, and notes on both as sentences.
+        Scores in row order, shape (m,), the data, and notes on both as sentences.
 
     Raises
     ------

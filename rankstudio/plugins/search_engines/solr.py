@@ -169,6 +169,11 @@ def _normalized_values(
 
 
 def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
+    """Return a node of Solr's JSON, and the nodes below it, as nested tuples.
+
+    Solr raises each threshold by a millionth. `columns` has the column of
+    each feature by name.
+    """
     if "value" in node:
         return float(node["value"])
     threshold = float(np.float32(node["threshold"]) + _THRESHOLD_SLACK)

@@ -135,6 +135,7 @@ class _Expression:
         return total
 
     def _product(self) -> Floats:
+        """Evaluate the product at the present position; shape (m,) or ()."""
         result = self._factor()
         while self._tokens[self._position] == "*":
             self._next()

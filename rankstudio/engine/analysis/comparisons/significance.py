@@ -98,6 +98,10 @@ def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
 def _have_same_measures(
     values: Mapping[str, float], other_values: Mapping[str, float]
 ) -> bool:
+    """Return whether two mappings have equal measures; NaN equals NaN.
+
+    Only measures that both have are compared.
+    """
     names = sorted(values.keys() & other_values.keys())
     measures = np.array([values[name] for name in names])
     other_measures = np.array([other_values[name] for name in names])
@@ -404,9 +408,9 @@ def compared_runs(
 def _p_values(
     tested: CorrectedTest | None,
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the corrected p of the three tests.
+    """Return the corrected p of three tests: randomisation, t and Wilcoxon.
 
-    Each is None if it is not known yet.
+    Each is None before all tests are made.
     """
     return (
         (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm)

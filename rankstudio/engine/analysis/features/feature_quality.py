@@ -104,7 +104,10 @@ class ValueHistogram:
 
     @property
     def shares(self) -> Floats:
-        """Counts as shares that sum to 1 in each row; 0 in an empty row."""
+        """Counts as shares that sum to 1 in each row; 0 in an empty row.
+
+        The result has shape (n, bins), one row per feature.
+        """
         totals = self.counts.sum(axis=1, keepdims=True)
         shares: Floats = np.divide(
             self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0
@@ -318,8 +321,13 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction, and whether this ranks small values first."""
+    """Return each feature's measures in its better direction, and whether this ranks small values first.
+
+    The measures have shape (n,) by name, and so has the second array. X has
+    shape (m, n).
+    """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
+    # The first measure decides the better direction.
     first = next(iter(down))
     ascending = up[first] > down[first]
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
@@ -392,7 +400,10 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
 
 
 def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
-    """Return whether two columns are equal, read in blocks up to the first difference."""
+    """Return whether two columns are equal, read in blocks up to the first difference.
+
+    `X` has shape (m, n), and may lie in a file.
+    """
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
         are_equal = bool((rows[:, i] == rows[:, j]).all())

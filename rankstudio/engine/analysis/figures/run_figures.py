@@ -222,10 +222,9 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest value that have colors of their own.
 
-    They lie outside the 10th and 90th percentile by at most the distance between these
-    percentiles.
-
-    More extreme values have the same color as these.
+    More extreme values have the same color as these. They lie outside the
+    10th and 90th percentile by at most the distance between these
+    percentiles, so that a few extreme values do not make all others alike.
     """
     low = float(finite.min())
     high = float(finite.max())

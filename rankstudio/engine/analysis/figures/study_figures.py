@@ -537,7 +537,11 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
 def _figure_with_text(
     make: Callable[[], Figure | None], explanation: Callable[[], str]
 ) -> Figure | None:
-    """Return a figure whose caption ends with a description of its runs."""
+    """Return a figure whose caption ends with a description of its runs.
+
+    `make` draws the figure, and `explanation` writes the description. The
+    result is None if there is nothing to draw.
+    """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
 
@@ -545,7 +549,11 @@ def _figure_with_text(
 def _figure_with_run_texts(
     make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str
 ) -> Figure | None:
-    """Draw a figure of several runs, and describe the runs that it shows in its caption."""
+    """Draw a figure of several runs, and describe the runs that it shows in its caption.
+
+    `make` draws the figure, and `name` is the measure. The result is None
+    if there is nothing to draw.
+    """
     figure = make()
     if figure is None:
         return None
@@ -573,7 +581,10 @@ def _shows(figure: Figure, label: str) -> bool:
 def curves_of(
     data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
 ) -> CurvesFigure | None:
-    """Return the curves of runs on a part of the data, compared with the best run."""
+    """Return the curves of runs on a part of the data, compared with the best run.
+
+    `name` is the measure. The result is None if no run has a curve.
+    """
     datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
     curves = run_curves(
@@ -671,7 +682,8 @@ def differences_of(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to the best run by a measure.
 
-    The tests are computed unless `tested` has them.
+    The tests are computed unless `tested` has them. The result is None if
+    there are no differences.
     """
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}

@@ -95,7 +95,10 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
 def whole_steps(
     path: PathResult, part: RankingDataset
 ) -> tuple[NDArray[np.bool_], Sequence[Step]]:
-    """Return which steps of a path can score a part, and these steps."""
+    """Return which steps of a path can score a part, and these steps.
+
+    The first array has shape (K,), for all K steps of the path.
+    """
     is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
     if is_whole.all():
         return is_whole, path.steps
@@ -106,6 +109,9 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     """Return the values of complete steps, one row each, at their positions.
 
     The values at the other positions are NaN.
+
+    `complete`, shape (K,), says which steps are complete, and `values` has
+    only their rows.
     """
     if complete.all():
         return values
@@ -734,7 +740,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of a model in each query.
 
-        The result is {} without a part, or if the model cannot score the part.
+        Each has shape (Q,) for Q queries. The result is {} without a part,
+        or if the model cannot score the part.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -751,8 +758,10 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of one model in each query.
 
-        They are computed from the model's ranking, or from its scores if a measure
-        needs scores.
+        Each has shape (Q,) for Q queries. They are computed from the
+        model's ranking, or from its scores if a measure needs scores.
+        `owner` is the object that the ranking is stored with; by default
+        the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -865,7 +874,12 @@ def _without_measures(path: PathResult) -> PathResult:
 def _ranking_blocks(
     steps: Sequence[Step], part: RankingDataset, order: Ints | None
 ) -> Iterator[Codes]:
-    """Yield the rankings of a part by steps, some steps at a time."""
+    """Yield the rankings of a part by steps, some steps at a time.
+
+    A block has shape (steps, m): a ranking of the m documents per step.
+    `order` is that of documents with equal scores, None for that of the
+    file.
+    """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
 

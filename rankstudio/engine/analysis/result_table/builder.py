@@ -823,6 +823,7 @@ def _family_text(
 
 
 def _range_text(numbers: Sequence[int]) -> str:
+    """Return the first and the last of ascending numbers as text: "3 to 7", or "3"."""
     return (
         str(numbers[0])
         if numbers[0] == numbers[-1]

@@ -207,7 +207,12 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the width of the interval of the difference of each model of a run to its marked model."""
+    """Return half the width of the interval of the difference of each model of a run to its marked model.
+
+    `values` has the measure in each query, shape (K, Q), by fold; the
+    result has shape (K,). It is None without values, or without a marked
+    model.
+    """
     if values is None or curve.model is None:
         return None
     position = curve.model

@@ -283,7 +283,11 @@ def values_by_query(
 def _fold_parts(
     run: RunResult, data: FoldedDataset, part: Part
 ) -> list[RankingDataset | None]:
-    """Return the part of each fold of a run."""
+    """Return the part of each fold of a run.
+
+    `part` is "vali" or "test"; None for a fold that the data lack, or that
+    lacks the part.
+    """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
 

@@ -96,7 +96,8 @@ class _FoldCache(threading.local):
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
-            # The training data are shared with other runs on the same fold.
+            # The training data are shared with other runs on the same
+            # fold.
             self._prepared[key] = make_fold_context(
                 task.plan, fold, self._group(task.source.key(number), fold)
             )
@@ -144,8 +145,8 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Long computations report the latest event again and again: the answer of
-    # the source is an error as soon as the run is cancelled.
+    # Long computations report the latest event again and again: the
+    # answer of the source is an error as soon as the run is cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -209,8 +210,8 @@ class UnitScheduler:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
-                    # The rows of a part are cut out of the whole, with their
-                    # ranks.
+                    # The rows of a part are cut out of the whole, with
+                    # their ranks.
                     part.whole if isinstance(part, PartOfWhole) else part
                 ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
@@ -284,9 +285,10 @@ class UnitScheduler:
             raise _lost_workers_error() from error
 
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
-        """Return the latest progress of a thread.
+        """Return the latest progress of a thread, with its unit.
 
-        Workers in other processes report none, only "waiting".
+        Workers in other processes report none: then it is any unit that
+        is being computed, "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

@@ -249,8 +249,8 @@ class Plan:
         keep("final_ranker", FinalRanker(ranker, ranker_parameters))
         keep("model_choice", ModelChoice(select_by, rule))
         keep("extensions", extensions)
-        # Only now all fields are there, so that the extensions in words can
-        # be checked.
+        # Only now all fields are there, so that the extensions in words
+        # can be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
@@ -412,8 +412,8 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, parameters' values included."""
-        # The measure that selects the model is computed as well; the method's
-        # own criterion is no measure.
+        # The measure that selects the model is computed as well; the
+        # method's own criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -435,7 +435,8 @@ class Plan:
         """Code that computes a run, whose origin a study names.
 
         It is the methods, the measures of others, the data format, and a
-        stand-in for the plug-in that reads preferences if this is missing.
+        stand-in for the plug-in that reads preferences if this is
+        missing.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -483,14 +484,15 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """Score by which the steps of a path compare candidates; None if they compare none.
 
-        A candidate is a feature, or group of features, that a step might add.
+        A candidate is a feature, or group of features, that a step might
+        add.
 
         With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
         if score is not None:
-            # The name depends on what the training data let the method leave
-            # out.
+            # The name depends on what the training data let the method
+            # leave out.
             score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return (
             replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
@@ -535,12 +537,12 @@ class Plan:
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
         """Return the name of a criterion by what it leaves out of training.
 
-        Usually it leaves out queries, and the name remains. Data with one
-        ranking have only one query: documents are left out if the loss is
-        pointwise, otherwise pairs of documents. A selector with a pointwise
-        loss leaves out documents for all data. With ``ranks``, the loss is
-        that of the final ranker, if there is one, otherwise that of the
-        method.
+        Usually it leaves out queries, and the name remains. Data with
+        one ranking have only one query: documents are left out if the
+        loss is pointwise, otherwise pairs of documents. A selector with
+        a pointwise loss leaves out documents for all data. With
+        ``ranks``, the loss is that of the final ranker, if there is one,
+        otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
@@ -643,8 +645,9 @@ class Plan:
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, which need not be on the grids.
 
-        An axis is a parameter for which the plan has several values; `values`
-        has one value per axis. It gives one value to every parameter.
+        An axis is a parameter for which the plan has several values;
+        `values` has one value per axis. It gives one value to every
+        parameter.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
@@ -658,8 +661,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it has
-        # one value or no effect, has its first value.
+        # Values of the axes win. A parameter that is no axis, because it
+        # has one value or no effect, has its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -697,8 +700,8 @@ class Plan:
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            # An extension in the changes is set anyway; another one may not
-            # fit the new method.
+            # An extension in the changes is set anyway; another one may
+            # not fit the new method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -757,8 +760,8 @@ def counting_plan(plan: Plan) -> Plan:
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds, selection.
 
-    A path is the sequence of models of one combination of parameters. Runs
-    with equal plans of this kind can share paths.
+    A path is the sequence of models of one combination of parameters.
+    Runs with equal plans of this kind can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
@@ -797,8 +800,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
     int
         Features, iterations or rounds; 1 for a method that uses all features at once.
     """
-    # The parameter has another name for each kind of step; 0 or None is no
-    # limit.
+    # The parameter has another name for each kind of step; 0 or None is
+    # no limit.
     limits = [
         combination.parameters.get(plan.step_kind.limit)
         for combination in plan.combinations
@@ -807,8 +810,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more than k
-    # features.
+    # Groups are selected as a whole: after k steps there may be more
+    # than k features.
     max_features = max(limit or n_features for limit in limits)
     return greatest_size(
         n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
@@ -839,8 +842,9 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of parameters on one fold. `feature_ids`,
-    shape (n,), has the 1-based ids of the data's features.
+    A unit trains one combination of parameters on one fold.
+    `feature_ids`, shape (n,), has the 1-based ids of the data's
+    features.
 
     Raises
     ------
@@ -849,8 +853,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         not have, groups or preferences that a method does not support, or a missing
         library.
     """
-    # Nothing is learned from scores or a model of a file: its ranking is the
-    # only step.
+    # Nothing is learned from scores or a model of a file: its ranking is
+    # the only step.
     if plan.entry.given:
         return 1
     max_steps = 0
@@ -873,9 +877,9 @@ def estimator(
 ) -> LinearRanker:
     """Create an estimator with one value per parameter.
 
-    `entry` is the plan's method or final ranker, and `parameters` has its
-    values by name. Users write feature ids; the estimator gets columns,
-    positions in `feature_ids` of shape (n,).
+    `entry` is the plan's method or final ranker, and `parameters` has
+    its values by name. Users write feature ids; the estimator gets
+    columns, positions in `feature_ids` of shape (n,).
 
     Raises
     ------
@@ -895,8 +899,8 @@ def estimator(
         name: _feature_prices(plan) if v == MILLISECONDS else v
         for name, v in parameters.items()
     }
-    # Values of these parameters may have feature ids; own values are read
-    # from a file.
+    # Values of these parameters may have feature ids; own values are
+    # read from a file.
     names_with_features = [
         p.name
         for p in entry.parameters
@@ -932,11 +936,11 @@ def _check_bans(
 ) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
-    The method checks the same, but knows only columns: this error names the
-    ids that the user wrote.
+    The method checks the same, but knows only columns: this error names
+    the ids that the user wrote.
 
-    `parameters` has the method's values by name, and `groups` the feature
-    ids of each group by its name.
+    `parameters` has the method's values by name, and `groups` the
+    feature ids of each group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -957,8 +961,8 @@ def _check_bans(
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     """Return each feature's id with its milliseconds per query, as the value of a parameter.
 
-    The prices are (id, milliseconds) pairs. PlanError is raised if the plan
-    has no costs.
+    The prices are (id, milliseconds) pairs. PlanError is raised if the
+    plan has no costs.
     """
     costs = plan.extension(FeatureCosts)
     if costs is None:
@@ -974,9 +978,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it: columns replace feature ids.
 
-    `columns` has the 0-based column of each feature by its id. Costs become
-    an array of shape (n,), 1 for a feature without a cost, or None without
-    any. A CSV file of the user is read.
+    `columns` has the 0-based column of each feature by its id. Costs
+    become an array of shape (n,), 1 for a feature without a cost, or
+    None without any. A CSV file of the user is read.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1057,7 +1061,8 @@ def _check_ranker(plan: Plan) -> Method | None:
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
     check_field("ranker", plan.ranker, expected, not ranker.selects)
-    # A ranker learns on selected features, so the method must select some.
+    # A ranker learns on selected features, so the method must select
+    # some.
     expected = tr("no ranker, because {label} does not select features").format(
         label=plan.entry.label
     )
@@ -1066,6 +1071,7 @@ def _check_ranker(plan: Plan) -> Method | None:
 
 
 def _is_integer(value: object) -> bool:
+    """Return whether a value is an integer of 64 bits, and no bool."""
     return (
         isinstance(value, int)
         and not isinstance(value, bool)

@@ -115,8 +115,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries. A gain is a
-    # measure with the sign by which larger is better.
+    # Choose on blocks of subsets that have equally many queries. A gain
+    # is a measure with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -209,7 +209,8 @@ def cross_fitted_values(
             {name: table[row] for name, table in values.items()}
             for row in range(len(positions))
         ]
-    # A model without measures would leave a part of the queries unmeasured.
+    # A model without measures would leave a part of the queries
+    # unmeasured.
     return weighted_values(models, rows) if all(rows) else {}
 
 
@@ -236,14 +237,15 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    Ties go to the earlier path, as for the model of the run itself. Empty
-    if no path has a model, or the choices are of another number of queries.
+    Ties go to the earlier path, as for the model of the run itself.
+    Empty if no path has a model, or the choices are of another number of
+    queries.
 
-    The validation queries are divided at random into groups, several times.
-    For each group a model is chosen by the other queries, a subset of them,
-    and measures the group. Each model has the share of the divisions in
-    which it measures each query. `choices` has an entry per path, with a
-    choice for each subset.
+    The validation queries are divided at random into groups, several
+    times. For each group a model is chosen by the other queries, a
+    subset of them, and measures the group. Each model has the share of
+    the divisions in which it measures each query. `choices` has an entry
+    per path, with a choice for each subset.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -342,8 +344,9 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
 
-        A gain is the mean measure, with the sign by which larger is better;
-        -inf if undefined. `models` has the rows of the models, shape (P,).
+        A gain is the mean measure, with the sign by which larger is
+        better; -inf if undefined. `models` has the rows of the models,
+        shape (P,).
 
         For each part of the queries, ``columns`` has an array (P, n) with the columns
         of the subset of each model. The operations are those of `average` on a path:
@@ -361,7 +364,10 @@ class _Rows:
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
         """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
 
-        The second value is a bound of the rounding. Gains of models without a value are -inf.
+        A gain is the mean measure, with the sign by which larger is
+        better; -inf without a value. `subsets`, shape (S, Q), says which
+        queries each subset has. The second value is a bound of the
+        rounding.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
@@ -418,18 +424,20 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number of
-    queries of each part: a validation part, or several inner folds.
+    The values of a block fit into one array. The argument is the number
+    of queries of each part: a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
-    # Shape (S, parts): number of queries that each subset has of each part.
+    # Shape (S, parts): number of queries that each subset has of each
+    # part.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
     for kind in range(len(kinds)):
         members = np.flatnonzero(numbers.reshape(-1) == kind)
-        # Row by row, the columns of the queries in each subset of the block.
+        # Row by row, the columns of the queries in each subset of the
+        # block.
         columns = [
             np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts
         ]
@@ -442,9 +450,9 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with the
-    sign by which larger is better. `sizes`, shape (K,), has the number of
-    features of each model.
+    Both have shape (S,). A gain is the mean measure on a subset, with
+    the sign by which larger is better. `sizes`, shape (K,), has the
+    number of features of each model.
 
     Approximate values decide wherever their rounding leaves no doubt; the others are
     computed exactly.
@@ -453,7 +461,8 @@ def _choose_models(
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
-    # Values beyond the range of numbers say nothing: compute all exactly.
+    # Values beyond the range of numbers say nothing: compute all
+    # exactly.
     if not np.isfinite(margin):
         is_near = np.ones(rough_gains.shape, dtype=np.bool_)
     gains = _exact_gains(rows, block, is_near)
@@ -500,8 +509,8 @@ def _choose_models(
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
 
-    `needed`, shape (S, K), says which of the K models to compute on which
-    subset.
+    `needed`, shape (S, K), says which of the K models to compute on
+    which subset.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -543,8 +552,8 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one on each subset.
 
-    The second array says which models need an exact test. Both have shape (S,
-    K); `best`, shape (S,), has the best model of each subset.
+    The second array says which models need an exact test. Both have
+    shape (S, K); `best`, shape (S,), has the best model of each subset.
 
     Student's paired t is computed by matrix products. With several inner folds, every
     test must be exact.
@@ -573,8 +582,8 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
-            # Degrees of freedom of Student's t; at least 1, so that nothing
-            # is divided by 0.
+            # Degrees of freedom of Student's t; at least 1, so that
+            # nothing is divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 deviations = squares - np.square(totals) / n

@@ -154,8 +154,8 @@ class StudyFile:
                     os.fsync(file.fileno())
                 if path.exists():
                     # Opening fails if the target is no study or in use.
-                    # Closing removes its log, which would otherwise be read
-                    # as that of the new file.
+                    # Closing removes its log, which would otherwise be
+                    # read as that of the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -195,7 +195,8 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
-                # An older study gets the columns that later versions added.
+                # An older study gets the columns that later versions
+                # added.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -223,8 +224,8 @@ class StudyFile:
             If the rows cannot be read.
         """
         with self._lock, in_words(self.path):
-            # Columns that a study of an earlier version lacks are read as
-            # empty.
+            # Columns that a study of an earlier version lacks are read
+            # as empty.
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(
                 study_rows.select(table, clause, absent), values
@@ -234,9 +235,9 @@ class StudyFile:
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Called for its error only: if the file is closed already, the
-            # file beside it that names the owner may be that of the next
-            # owner.
+            # Called for its error only: if the file is closed already,
+            # the file beside it that names the owner may be that of the
+            # next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -370,8 +371,8 @@ def create(
         fill(db)
         content = db.serialize()
     try:
-        # A database in memory has no log: set the bytes that say that the
-        # file has one.
+        # A database in memory has no log: set the bytes that say that
+        # the file has one.
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
         raise StoreError(
@@ -501,6 +502,7 @@ def _note_owner(path: Path) -> None:
 
 
 def _owner_text(path: Path) -> str:
+    """Return which process has a study open, as far as its owner's file says."""
     try:
         number = int(_owner_file(path).read_text(encoding="ascii"))
         return tr("process {number}").format(number=number)
@@ -538,9 +540,10 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of the
-    # column; the others are its type and its place in a key. A column that
-    # was added later may be missing, but must not have another type.
+    # The first two values of a column are the names of its table and of
+    # the column; the others are its type and its place in a key. A
+    # column that was added later may be missing, but must not have
+    # another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -595,9 +598,9 @@ def _count_unread_commits(
     salt is enough to count a commit: the other salt is then damaged, in the frame or in
     the header, where two flipped bits can leave the checksum unchanged.
 
-    `n_read` is the number of frames that were read, `page_size` the bytes of
-    a page, which follows the header of each frame, and `salts` are the two
-    numbers in the header of the log.
+    `n_read` is the number of frames that were read, `page_size` the
+    bytes of a page, which follows the header of each frame, and `salts`
+    are the two numbers in the header of the log.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -616,7 +619,11 @@ def _count_unread_commits(
 
 
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
-    """Return the checksum of SQLite's logs."""
+    """Return the checksum of SQLite's logs.
+
+    It consists of two sums over pairs of 4-byte numbers, each of which
+    also adds the other sum, as SQLite's documentation defines them.
+    """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):
         s0 = (s0 + a + s1) & 0xFFFFFFFF

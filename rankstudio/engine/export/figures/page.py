@@ -315,6 +315,7 @@ class FigurePage:
         return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
+        """Return the font for a text: Inter, or another one if Inter lacks a character."""
         return (
             self._font
             if _font_characters(_INTER).issuperset(text.replace("\n", ""))

@@ -630,7 +630,11 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
 
 
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
-    """Return the range of the axis of the values."""
+    """Return the range of the axis of the values.
+
+    It is padded at both ends, but begins at 0 for bars without negative
+    values.
+    """
     values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
     is_grounded = figure.bars and not figure.axis.logarithmic
@@ -912,6 +916,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     )
 
     def fit(width: float, height: float) -> None:
+        """Show the texts if there is room for the widest one, otherwise hide them."""
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
             text.set_visible(
@@ -940,6 +945,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     # Thinner outlines in narrow cells.
     def fit(width: float, _: float) -> None:
+        """Set the widths of the outlines for this width of the area."""
         has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
         factor = 0.6 if has_narrow_cells else 1.0
         for outline, thickness in outlines:
@@ -967,6 +973,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
+        # The line ends a little before those of the neighbor groups.
         page.area.plot(
             [first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line
         )
@@ -977,6 +984,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
     # Names that are too long for the final width are shortened.
     def fit(width: float, _: float) -> None:
+        """Write the names again, as short as this width of the area requires."""
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 
@@ -1093,6 +1101,7 @@ def _paint_color_bar(
 
     # Length and title of the bar depend on the final height.
     def fit(_: float, height: float) -> None:
+        """Set the length and the title of the bar for this height of the area."""
         length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
         bar.set_axes_locator(lambda *_: bounds(length))
         title = page.wrapped(figure.color.text, length)

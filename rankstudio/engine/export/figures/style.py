@@ -131,6 +131,7 @@ class FigureStyle:
         The colour is dark for 0 and light for 1; both are visible.
         """
         return (
+            # The lightest colors of each scale cannot be seen on white.
             _mixed_color(_GREYS, share * 0.72)
             if self.print
             else _mixed_color(_VIRIDIS, share * 0.68)

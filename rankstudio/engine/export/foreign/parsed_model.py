@@ -149,6 +149,7 @@ def tree_of_lists(
     """
 
     def node_of(node: Any) -> Split | float:
+        """Return the split or the leaf's value of a node; a leaf has no children, -1."""
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
         return (

@@ -27,7 +27,12 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
-    """Return sums of weight times column, one term after the other."""
+    """Return the weighted sum of columns for m documents, shape (m,).
+
+    The terms are added one after the other in a type of numbers, as the
+    other program does. `X` has shape (m, k); `weights` has pairs of a
+    column and its weight.
+    """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
     for column, weight in weights:
@@ -91,6 +96,7 @@ class Trial:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        """Delete the folder with its files."""
         self._folder.cleanup()
 
     def path(self, name: str) -> str:

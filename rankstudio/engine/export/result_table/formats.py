@@ -168,6 +168,7 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    """Return a cell in Markdown: the mean, its style by rank, the deviation and the mark."""
     text = ("*%s*" if cell.is_muted else _MARKDOWN_RANKS[rank]) % style.number(
         cell.mean
     )
@@ -319,6 +320,7 @@ class _Sheet:
                 sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
+        """Write a number rounded to the digits of the style, or nothing for NaN."""
         if not isnan(value):
             digits = self._style.digits
             self._sheet.write_number(
