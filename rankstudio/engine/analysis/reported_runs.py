@@ -315,6 +315,8 @@ class DataOpener:
         )
         if key not in self._opened:
             self._opened[key] = None
+            # None stays if the data cannot be opened, so that this is tried
+            # once.
             with suppress(RankStudioError):
                 dataset = open_data(plan)
                 self._opened[key] = None if recorded.difference(dataset) else dataset

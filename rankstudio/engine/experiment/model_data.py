@@ -86,7 +86,11 @@ def _folds_and_part(
 
 
 def _open_data_of_plan(model: Model) -> FoldedDataset:
-    """Open the data that the model's plan names, with its folds."""
+    """Open the data that the model's plan names, with its folds.
+
+    Nothing is scaled: the model and its exported file scale the values
+    themselves.
+    """
     if not model.plan:
         raise PlanError(
             "The model does not record its data. Give --data with a file or folder."
@@ -100,6 +104,7 @@ def _open_data_of_plan(model: Model) -> FoldedDataset:
 
 
 def _open_location(model: Model, location: Path | str) -> FoldedDataset:
+    """Open a file, a folder or the sample, as the model treats missing values."""
     if location == SAMPLE:
         return open_data(Plan(SAMPLE))
     columns = model.plan.get("columns")

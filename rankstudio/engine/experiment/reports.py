@@ -340,6 +340,7 @@ def portable_model(
         Training data of the model; by default the fold of the unit.
     """
     # Weights of the selected features only.
+    # `beyond` is what a nonlinear model has besides its weights.
     step = chosen.step
     ids, names = features
     coef = step.coef

@@ -156,21 +156,22 @@ class DatasetFiles:
             If the format cannot store the data, a file cannot be written, or a library
             is missing.
         """
-        table: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
+        # Files on the features are written with the first part only.
+        feature_files: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
         for path, part in self.parts.items():
             data = self.written_data(part)
             make_folder(path.parent)
-            if table:  # all parts have the same features
-                self._save_table(table[0], part)
-                table = (*table, *self._save_set())
+            if feature_files:  # all parts have the same features
+                self._save_table(feature_files[0], part)
+                feature_files = (*feature_files, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
             yield WrittenPart(
                 path=path,
                 data=data,
-                files=(*table, *files),
+                files=(*feature_files, *files),
                 losses=losses(data, self.form),
             )
-            table = ()
+            feature_files = ()
 
     def _save_set(self) -> tuple[Path, ...]:
         """Write the feature set of the kept features, if there is one."""

@@ -129,6 +129,7 @@ def ranking_proof(
     # precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
+        # A double has 8 bytes.
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(
                 tr("Memory has no room for the values of all its features.")

@@ -480,9 +480,10 @@ class _JoinedDocuments:
 
         Return whether enough documents wait to be written.
         """
-        # A document without a judgment is left out; the first ones are named in a note.
+        # The first document is an example in the error if none is judged.
         self._example = self._example or document
         matched = self._judged.find(document)
+        # Documents without a judgment are left out; a note names the first ones.
         if matched is None:
             self._n_unjudged += 1
             if len(self._first_unjudged) <= _MAX_LISTED_IDS:

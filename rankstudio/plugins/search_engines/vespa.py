@@ -57,7 +57,7 @@ def write(function: ScoreFunction) -> Files:
         ),
         *begin,
         "        expression {",
-        "            0",
+        "            0",  # because each term begins with a sign
         *(f"            {term}" for term in terms),
         "        }",
         "    }",

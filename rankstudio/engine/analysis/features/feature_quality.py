@@ -451,6 +451,7 @@ def _findings_by_feature(
 
 def _duplicate_finding(twin: FeatureSummary) -> Finding:
     """Return the problem that a feature equals an earlier one, its twin."""
+    # A name such as "feature 7" would only repeat the id.
     named = f"feature {twin.feature_id}" + (
         "" if twin.name.startswith("feature ") else f" ({twin.name})"
     )

@@ -904,7 +904,8 @@ def _score_blocks_of_any_steps(
         yield from _score_blocks(steps, part)
         return
     scored = ScoredPart(part)
-    # An additive model would need the scores of the step before it.
+    # Each model is scored from its beginning, because the steps need not be
+    # consecutive.
     for step in steps:
         yield scored.scores(step)[None, :]
 

@@ -107,6 +107,7 @@ def shard_executor(
         return workers
     if estimate is None:
         return IN_PROCESS
+    # `IN_PROCESS` has all threads, and half of the memory limit.
     has_default_limits = (
         estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
     )
@@ -302,7 +303,7 @@ class ProcessWorkers:
     def __init__(
         self, start: Callable[[], Executor], count: int, room: Callable[[], float]
     ) -> None:
-        self._start = start
+        self._start = start  # also starts a process in place of a lost one
         self.count = count
         self._room = room
         self._processes = [start() for _ in range(count)]

@@ -333,7 +333,10 @@ class Plan:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
+        """Restore a pickled plan, and add its methods and measures to this process.
+
+        :meth:`__getstate__` packs those that a new process lacks.
+        """
         for entry in state.pop(_ADDED_METHODS_KEY, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)

@@ -254,9 +254,10 @@ class StepsFile:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file: Any = None
+        self._file: Any = None  # created with the first steps
         self._end = 0
         self._lock = Lock()
+        # offset of the steps that were read last, and the steps
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
@@ -316,6 +317,8 @@ class FiledSteps(PathSteps):
     def __init__(
         self, file: StepsFile, offset: int, size: int, steps: PathSteps
     ) -> None:
+        # What curves need stays in memory; the steps are read from the
+        # file.
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

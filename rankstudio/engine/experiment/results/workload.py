@@ -98,6 +98,7 @@ def typical_seconds(
 
     `n_features` may differ from that of the sample.
     """
+    # Seconds of a fold once, and of a fit for each combination.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)

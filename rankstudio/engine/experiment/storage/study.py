@@ -1288,7 +1288,7 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
         Keys of the datasets that a mark without datasets unseals.
     """
     happened = str(row["happened"])
-    # It concerns all datasets, or was stored when all datasets had one seal.
+    # Without datasets it seals all of them (None), but unseals these keys only.
     if row.sound and row["datasets"] is None:
         return SealMark(
             bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys

@@ -137,6 +137,7 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     if isinstance(train.X, SparseRows):
         if vali is not None:
             SparseQueryData(vali.X, vali.y, vali.query_ptr).check(train.name_of)
+        # `grading` describes the labels of the whole dataset.
         rows = SparseQueryData(
             train.X,
             train.y,

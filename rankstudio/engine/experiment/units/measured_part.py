@@ -189,6 +189,7 @@ class LeftOutQueries:
         self._plan = plan
         self._part = part
         self._train = train
+        # for each step, by the position of the unit
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 

@@ -208,6 +208,7 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
         def fit(_: float, height: float) -> None:
+            """Write the title, in one or two lines, for this height of the area."""
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
         self.fitters.append(fit)  # called whenever the size of the area changes
@@ -229,6 +230,8 @@ class FigurePage:
         style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _MARGIN * em
+        # A first guess of the size of the area, for which the labels are
+        # written.
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
         is_fitted = not self._find_other_font(area_width, area_height)

@@ -323,6 +323,7 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
+        # Few series have dashes: for print as many as have different ones.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )

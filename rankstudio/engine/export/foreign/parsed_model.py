@@ -175,7 +175,7 @@ def greatest_up_to(threshold: float) -> float:
     high = np.nextafter(low, np.float32(np.inf))
     # exact, because a double has more bits than a float
     middle = (float(low) + float(high)) / 2
-    # the last bit of the lower float is 0
+    # then the last bit of the lower float is 0
     is_rounded_down = int(low.view(np.uint32)) % 2 == 0
     return middle if is_rounded_down else math.nextafter(middle, -math.inf)
 
