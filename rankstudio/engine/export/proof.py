@@ -239,6 +239,7 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
             yield RankingDataset(
                 X=part.X[shard.rows],
                 y=part.y[shard.rows],
+                # Rows count from the first one of the shard.
                 query_ptr=part.query_ptr[shard.first_query : shard.end_query + 1]
                 - shard.first_row,
                 query_ids=part.query_ids[shard.first_query : shard.end_query],

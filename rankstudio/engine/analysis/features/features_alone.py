@@ -81,6 +81,7 @@ def measuring_alone(
     """
 
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
+        """Return the evaluator of measures on a part."""
         return Evaluator(
             part.y, part.query_ptr, convention, measures, grading=part.grading
         )

@@ -204,7 +204,7 @@ def learning_figure(
                     run_label(last.number, last.title),
                     shares,
                     means,
-                    number=last.number - 1,
+                    number=last.number - 1,  # colors count from 0, runs from 1
                 )
             )
     if not series:

@@ -104,6 +104,7 @@ def typical_seconds(
     n_fits = len(plan.combinations)
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     max_size = min(n_features, limit) if isinstance(limit, int) else n_features
+    # The time of a path is proportional to its number of features.
     relative_size = max_size / SAMPLE_FEATURES
     if ranker is None:
         return n_folds * (

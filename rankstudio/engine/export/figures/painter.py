@@ -1012,6 +1012,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
+    # -1 stands for a name that is no number.
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):

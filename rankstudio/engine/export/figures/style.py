@@ -206,6 +206,7 @@ def style_of(
         raise ParameterError(
             "font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}"
         )
+    # The entry of `COLORS` has a narrower type than the text.
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))

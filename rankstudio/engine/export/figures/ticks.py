@@ -65,6 +65,8 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{t:.4g}" for t in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
+    # Large numbers and tiny steps would need too many digits without an
+    # exponent.
     if largest >= 1e6 or step < 1e-7:
         digits = min(
             max(3, math.ceil(math.log10(largest / step)) + 1), 15
