@@ -375,6 +375,7 @@ def comparable_groups(
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
+        """Return the key by which groups are sorted, from their common properties."""
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         # Ascending order: ranked groups (False) first, then more queries.

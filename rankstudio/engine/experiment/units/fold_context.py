@@ -607,6 +607,7 @@ class FoldContext:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> Mapping[str, Floats]:
+            """Return each measure of D models in each query, shape (D, Q)."""
             return vali.table([path.steps[position] for position in positions])
 
         return cross_fitted_values(
@@ -798,6 +799,7 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
+            """Return a step, its inner measures and its left-out ones."""
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 

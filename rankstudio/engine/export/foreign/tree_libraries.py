@@ -107,6 +107,7 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
+        """Return feature and threshold of a node."""
         return whole(_XGBOOST, features[node]), greatest_below(
             finite(_XGBOOST, conditions[node])
         )
