@@ -136,7 +136,8 @@ def not_negative(
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in of Elasticsearch, in single precision.
 
-    The result has shape (m,), one score per document.
+    `files` has the model under the key "", and its feature set. The result
+    has shape (m,), one score per document.
     """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]

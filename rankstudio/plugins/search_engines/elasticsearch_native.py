@@ -36,10 +36,10 @@ _QUERY_LANGUAGES = ("mustache", "")
 def write(function: ScoreFunction) -> Files:
     """Return the file of a model for Elasticsearch, for ``PUT _ml/trained_models/NAME``.
 
+    The result has the file under "", because it is the only one.
+
     The value of each feature is the score of a query: the one in its feature set or,
     without a set, one that reads the field of the feature's name.
-
-    "" is the ending of its name: it is the only file.
     """
     # Each feature is extracted by a query.
     names = list(function.called)
@@ -134,7 +134,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
-    The result has shape (m,), one score per document.
+    `files` has the model under the key "", its only file. The result has
+    shape (m,), one score per document.
 
     Scores of queries are floats; thresholds and sums are doubles.
     """

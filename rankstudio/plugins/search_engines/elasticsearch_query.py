@@ -36,7 +36,10 @@ _N_DROPPED_BITS = 15
 
 
 def write_script(function: ScoreFunction) -> Files:
-    """Return the body of an Elasticsearch search whose scores a script computes."""
+    """Return the body of an Elasticsearch search whose scores a script computes.
+
+    The result has the file under "", because it is the only one.
+    """
     parameters = {
         "fields": [model_input.identifier for model_input in function.inputs],
         "weights": list(function.weights),
@@ -54,6 +57,7 @@ def write_script(function: ScoreFunction) -> Files:
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the script does.
 
+    `files` has the search with the script under the key "", its only file.
     The result has shape (m,), one score per document.
 
     Scores are computed in doubles, raised to at least 0, and stored as floats.
@@ -90,6 +94,8 @@ def _without_negative_terms(
 
 def write_rank_features(function: ScoreFunction) -> Files:
     """Return the body of an Elasticsearch search that adds ``rank_feature`` queries.
+
+    The result has the file under "", because it is the only one.
 
     Elasticsearch evaluates such queries fast, as it skips documents that cannot be
     among the first.
@@ -128,7 +134,8 @@ def read_rank_features(
 
     The values have the precision of rank_feature fields.
 
-    The result has shape (m,), one score per document.
+    `files` has the search under the key "", its only file. The result has
+    shape (m,), one score per document.
 
     Raises
     ------

@@ -729,7 +729,8 @@ def read_logs(
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return the grade 0 for every logged document, by query and document.
 
-    For logs without judgments, which are only scored.
+    For logs without judgments, which are only scored. Of several possible
+    ids of a query or a document, the first one is used.
     """
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:

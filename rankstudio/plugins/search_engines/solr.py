@@ -137,7 +137,8 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
-    The result has shape (m,), one score per document.
+    `files` has the model under the key "", its only file. The result has
+    shape (m,), one score per document.
 
     Solr computes in single precision, and raises every threshold by a millionth.
     """

@@ -26,6 +26,8 @@ _N_RERANKED = 100
 def write(function: ScoreFunction) -> Files:
     """Return the rank profile of a model for Vespa, for ``schemas/SCHEMA/NAME.profile``.
 
+    The result has the file under "", because it is the only one.
+
     Known rank features are used unchanged in a second phase, because many of them are
     too slow for every matching document. Otherwise attributes are named after the
     features.
@@ -97,7 +99,8 @@ def _if_text(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the expression of a rank profile, in double precision like Vespa.
 
-    The result has shape (m,), one score per document.
+    `files` has the profile under the key "", its only file. The result has
+    shape (m,), one score per document.
     """
     _, _, body = files[""].decode().partition("expression {")
     values = {

@@ -1166,7 +1166,11 @@ def _write_feature_set(
 
 
 def _read_feature_set(values: Any) -> FeatureSet:
-    """Return the feature set from its stored values; DataError or one of IMPOSSIBLE if damaged."""
+    """Return the feature set from its stored values.
+
+    Raise a DataError, or an exception of the tuple IMPOSSIBLE, for damaged
+    values.
+    """
     feature_set = parsed_feature_set(
         Path(exactly(values["source"], str)), exactly(values["set"], str)
     )
@@ -1259,7 +1263,10 @@ def _short_text(cell: Any) -> str:
 
 
 def _parsed_data(row: Row) -> RecordedData:
-    """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
+    """Return the dataset that a row records.
+
+    Raise an exception of the tuple IMPOSSIBLE if it cannot be read.
+    """
     ids = numbers(json.loads(row["feature_ids"]))
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
@@ -1294,7 +1301,7 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
             bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys
         )
     if row.sound:
-        with suppress(*IMPOSSIBLE):
+        with suppress(*IMPOSSIBLE):  # errors that invalid values raise
             return SealMark(
                 bool(row["sealed"]),
                 happened,

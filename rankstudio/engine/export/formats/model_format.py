@@ -186,7 +186,8 @@ class ModelFormat:
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of files by their endings.
 
-        These are the given path, and others next to it.
+        These are the given path, whose ending is written "" here, and
+        others next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
         return {

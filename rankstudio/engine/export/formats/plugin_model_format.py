@@ -38,7 +38,11 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
     # Scores that the plug-in's reader computes from the file.
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-        """Return the scores that the plug-in's reader computes from the file."""
+        """Return the scores that the plug-in's reader computes from the file.
+
+        The key "" of `files` is the file itself. The result has shape (m,),
+        one score per document.
+        """
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))
         ids = tuple(model_input.id for model_input in function.inputs)
