@@ -155,9 +155,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
                 query["feature_name"],
                 query["query"],
             )
-    places = [columns[name] for name in ensemble["feature_names"]]
+    columns_of_features = [columns[name] for name in ensemble["feature_names"]]
     trees = [
-        _parsed_node(member["tree"]["tree_structure"], 0, places)
+        _parsed_node(member["tree"]["tree_structure"], 0, columns_of_features)
         for member in ensemble["trained_models"]
     ]
     # Queries give floats, which are computed with as doubles.
@@ -165,20 +165,25 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _parsed_node(
-    nodes: list[Mapping[str, Any]], number: int, places: list[int]
+    nodes: list[Mapping[str, Any]], number: int, columns_of_features: list[int]
 ) -> Node:
     """Return the node with a number, and the nodes below it, as nested tuples.
 
-    `places` has the column of each feature of the model.
+    `columns_of_features` has the column of each feature of the model.
     """
     node = nodes[number]
     if "leaf_value" in node:
         return float(node["leaf_value"])
     below, above = (
-        _parsed_node(nodes, node[side], places)
+        _parsed_node(nodes, node[side], columns_of_features)
         for side in ("left_child", "right_child")
     )
-    return places[node["split_feature"]], float(node["threshold"]), below, above
+    return (
+        columns_of_features[node["split_feature"]],
+        float(node["threshold"]),
+        below,
+        above,
+    )
 
 
 FORMAT = ModelFormat(

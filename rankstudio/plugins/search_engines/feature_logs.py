@@ -814,16 +814,16 @@ def _nothing_joined_error(
     )
 
 
-def _ids_text(places: Sequence[tuple[str, str]]) -> str:
+def _ids_text(query_documents: Sequence[tuple[str, str]]) -> str:
     """Return a list of queries and documents as text.
 
     Of a long list, only the first ones are named.
     """
-    listed = "; ".join(
-        f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS]
+    ids_text = "; ".join(
+        f"{query} {document}" for query, document in query_documents[:_MAX_LISTED_IDS]
     )
     return (
-        tr("{ids} and others").format(ids=listed)
-        if len(places) > _MAX_LISTED_IDS
-        else listed
+        tr("{ids} and others").format(ids=ids_text)
+        if len(query_documents) > _MAX_LISTED_IDS
+        else ids_text
     )

@@ -81,9 +81,9 @@ def _lines_before_expression(names: list[str]) -> list[str]:
 
     They list the features to log for each hit, and begin the second phase.
     """
-    listed = [f"        {name}" for name in names]
+    feature_lines = [f"        {name}" for name in names]
     return [
-        *("    match-features {", *listed, "    }"),
+        *("    match-features {", *feature_lines, "    }"),
         "    second-phase {",
         f"        rerank-count: {_N_RERANKED}",
     ]

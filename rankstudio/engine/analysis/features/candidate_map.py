@@ -55,11 +55,12 @@ class CandidateGroups:
         ids = [int(i) for i in feature_ids]
         column_of = {i: column for column, i in enumerate(ids)}
         # Columns of the members of each group.
-        joint = [
+        member_columns = [
             [column_of[i] for i in members] for members in among(groups, ids).values()
         ]
         return cls(
-            candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint)
+            candidate_names(ids, names, groups),
+            ColumnGroups.of(len(ids), member_columns),
         )
 
     @cached_property

@@ -677,7 +677,8 @@ class Remeasurement:
         if cached is None or cached.part is not part or cached.by_id != by_id:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
-            # An empty block, for a path without complete steps.
+            # Numbers of the steps' rankings in the store, shape (steps, Q) per block;
+            # an empty block, for a path without complete steps.
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [
                 distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)

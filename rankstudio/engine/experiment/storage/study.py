@@ -740,11 +740,11 @@ class Study:
 
     def runs(self) -> list[RunSummary]:
         """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
-        listed = []
+        summaries = []
         for row in self._listed_records():
             with suppress(StoreError):
-                listed.append(self._summary(row))
-        return listed
+                summaries.append(self._summary(row))
+        return summaries
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
         """Return the results of all finished, undamaged runs."""
