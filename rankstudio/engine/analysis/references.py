@@ -61,7 +61,11 @@ class Reference:
 
 @cache
 def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
-    """Return the entries of ``resources/references.bib`` by each of their keywords, without the keywords."""
+    """Return the entries of ``resources/references.bib`` by their keywords.
+
+    A keyword says what an entry is cited for, such as "method:gas"; an
+    entry may have several.
+    """
     by_keyword: dict[str, list[BibEntry]] = {}
     text = resource("references.bib").read_text(encoding="utf-8")
     for bib_entry in parse_bibtex(text):
@@ -93,7 +97,7 @@ def program_reference() -> Reference:
 
 
 def method_entries(method: Method) -> tuple[BibEntry, ...]:
-    """Return the entries of a method's papers; empty for given rankings and models."""
+    """Return the BibTeX entries of a method's papers; () for rankings of a user."""
     if method.given:
         return ()
     # A method of an ability of RankStudio is known even where its folder is absent.
@@ -102,7 +106,7 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
     if shipped:
         return shipped
     description = method.description
-    with suppress(ParameterError):
+    with suppress(ParameterError):  # a plug-in's BibTeX may be invalid
         own_entries = parse_bibtex(description.bibtex)
         if own_entries:
             return own_entries
@@ -137,11 +141,15 @@ def _authors(text: str) -> str:
 
 
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
-    """Return the entries of a plug-in: RankStudio's for a built-in one, otherwise its own or one made of its texts."""
+    """Return the BibTeX entries of a plug-in.
+
+    A built-in one has RankStudio's, another one its own, or one made of its
+    texts.
+    """
     if loaded.built_in:
         return (program_entry(),)
     plugin = loaded.plugin
-    with suppress(ParameterError, TypeError):
+    with suppress(ParameterError, TypeError):  # its BibTeX may be invalid
         own_entries = parse_bibtex(plugin.bibtex)
         if own_entries:
             return own_entries
@@ -178,7 +186,9 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
 
 
 def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
-    """Return the papers and programs that runs used, including those of tests that compare the runs.
+    """Return the papers and programs that runs used.
+
+    Those of tests that compare the runs are included.
 
     Parameters
     ----------
@@ -251,11 +261,12 @@ def _dataset_of(
 def _uses_of_plan(
     plan: Plan, dataset_key: str | None, data_name: str = ""
 ) -> Iterator[_Use]:
-    """Yield each entry that a plan uses, with a word on its use.
+    """Yield each BibTeX entry that a plan uses, with a text on its use: "method GAS".
 
     Parameters
     ----------
     plan : Plan
+        Plan of a run.
     dataset_key : str or None
         Key of the public dataset of the plan's data; None for other data.
     data_name : str
@@ -265,7 +276,7 @@ def _uses_of_plan(
         for bib_entry in method_entries(method):
             yield bib_entry, f"method {method.label}"
         yield from _uses_of_package(method.origin, f"method {method.label}")
-    # The dataset, and the measures by which runs are usually measured.
+    # The dataset, the measures, the convention and the rule.
     yield from _shipped_uses(f"data:{dataset_key}", f"data {data_name or dataset_key}")
     for name in dict.fromkeys(map(_family_name, plan.evaluated)):
         yield from _shipped_uses(f"measure:{name}", f"measure {name}")
@@ -290,7 +301,10 @@ def _shipped_uses(keyword: str, use: str) -> list[_Use]:
 
 
 def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
-    """Yield the entries of the package with the code of a method or measure."""
+    """Yield the BibTeX entries of the package that has the code of a method or measure.
+
+    None are yielded for RankStudio's own code, and for files.
+    """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):
         return
     loaded = [
@@ -306,9 +320,10 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 
 
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
-    """Return each entry once, in the order of their first use, with unique keys.
+    """Return each BibTeX entry once, in the order of first use, with unique keys.
 
-    A different entry with a key that exists already gets a number after the key.
+    All its uses are joined. A different entry with a key that exists
+    already gets a number after the key.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:

@@ -144,7 +144,7 @@ class ReportSource:
 
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
-        """Return the runs in groups of comparable ones, dataset by dataset."""
+        """Runs of the report in groups of comparable ones, dataset by dataset."""
         # Groups of a dataset are counted, so that their titles can tell them apart.
         by_number = {run.number: run for run in self.runs}
         groups = comparable_groups({run.number: run.result for run in self.runs})
@@ -239,7 +239,7 @@ class ReportedGroup:
 
     @property
     def reason(self) -> str:
-        """Why the runs are not ranked, or not ranked with the groups above, as a sentence.
+        """Sentence on why the runs are not ranked, or not with the groups above.
 
         It is "" if the runs are ranked.
         """
@@ -272,7 +272,11 @@ def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
 def tests_of(
     runs: Sequence[ReportedRun], reference: ReportedRun, name: str
 ) -> list[ComparedRun]:
-    """Return the paired tests of runs against one of them, corrected as one family."""
+    """Return the paired tests of runs against one of them, by a measure.
+
+    They are corrected together. Runs that cannot be paired are listed with
+    the reason.
+    """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
     tests = {
@@ -311,6 +315,8 @@ class DataOpener:
         )
         if key not in self._opened:
             self._opened[key] = None
+            # None stays if the data cannot be opened, so that this is tried
+            # once.
             with suppress(RankStudioError):
                 dataset = open_data(plan)
                 self._opened[key] = None if recorded.difference(dataset) else dataset
@@ -370,6 +376,7 @@ class RunChoice:
         is_chosen_by_numbers = not self.data and self.numbers is not None
         if not chosen or self.data == ALL_DATA or is_chosen_by_numbers:
             return tuple(chosen)
+        # By default the dataset of the latest run.
         name = self.data or datasets[chosen[-1]]
         if name not in names:
             raise ParameterError("data", name, f"one of {', '.join(names)}")
@@ -395,6 +402,7 @@ def read_study(
     Parameters
     ----------
     study : Study
+        Open study.
     opener : callable
         Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
     choice : RunChoice
@@ -448,6 +456,8 @@ def read_study(
                     fitted_in_study,
                 )
 
+                # Cross-fitted values are measures of validation queries by
+                # models chosen without them.
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))

@@ -26,11 +26,14 @@ _PART_TITLES: Mapping[str, str] = {
 def trial_parts(
     model: Model, location: Path | str | None = None
 ) -> tuple[list[RankingDataset], str]:
-    """Return documents to try a model on, filled as it requires but not scaled, and their description.
+    """Return documents to try a model on, and a description of them.
+
+    Missing values are filled as the model requires, but nothing is scaled.
 
     Parameters
     ----------
     model : Model
+        Exported model, whose file has its plan and its fold.
     location : Path or str, optional
         A file or a folder of folds, or the name of the sample in a plan; by default the
         data of the model's plan.
@@ -83,7 +86,11 @@ def _folds_and_part(
 
 
 def _open_data_of_plan(model: Model) -> FoldedDataset:
-    """Open the data that the model's plan names, with its folds."""
+    """Open the data that the model's plan names, with its folds.
+
+    Nothing is scaled: the model and its exported file scale the values
+    themselves.
+    """
     if not model.plan:
         raise PlanError(
             "The model does not record its data. Give --data with a file or folder."
@@ -97,6 +104,7 @@ def _open_data_of_plan(model: Model) -> FoldedDataset:
 
 
 def _open_location(model: Model, location: Path | str) -> FoldedDataset:
+    """Open a file, a folder or the sample, as the model treats missing values."""
     if location == SAMPLE:
         return open_data(Plan(SAMPLE))
     columns = model.plan.get("columns")

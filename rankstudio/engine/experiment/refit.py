@@ -74,7 +74,10 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
-    """Yield progress, and return the model of :func:`refit`."""
+    """Yield progress, and return the final model of a run, trained on all queries of its data.
+
+    `dataset` has the data of the run. Errors are those of :func:`refit`.
+    """
     # The data must be those of the run.
     plan = result.plan
     check_refit(plan, finished=result.complete and bool(result.folds))
@@ -101,7 +104,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen.
+    # The model keeps a record of how it was chosen. There are no measures,
+    # because no unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -115,13 +119,14 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
     Parameters
     ----------
     plan : Plan
+        Plan of the run.
     finished : bool
         Whether all folds of the run are finished.
 
     Raises
     ------
     PlanError
-        As in :func:`refit`.
+        If the run is not finished, or nothing was trained.
     """
     if plan.entry.given:
         raise PlanError(
@@ -137,13 +142,14 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
 
 
 def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
-    """Raise a DatasetError unless a dataset has the features and the data of a run, with documents."""
+    """Raise a DatasetError unless a dataset has the features and the documents of a run."""
     has_same_ids = np.array_equal(result.feature_ids, dataset.feature_ids)
     if not has_same_ids or result.feature_names != tuple(dataset.feature_names):
         text = tr(
             "{name}: the features are not those of the run. Open the data of the run."
         )
         raise DatasetError(text.format(name=dataset.name))
+    # A study without its data has a dataset without documents.
     if not dataset.folds[0].train.n_documents:
         text = tr(
             "{name}: the final model needs the documents. Open the data of the run."
@@ -157,7 +163,11 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 
 
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
-    """Return whether each step of the chosen combination's paths is larger than the one before it."""
+    """Return whether each step of the chosen combination's paths is longer than the one before.
+
+    A length is a number of features or rounds. A floating search also removes
+    features.
+    """
     paths = (
         path
         for fold in result.folds
@@ -175,7 +185,9 @@ def _learn_model(
     *,
     ascending: bool,
 ) -> Waiting[Step]:
-    """Yield progress, and return the model of the chosen length on the path of all queries.
+    """Yield progress, and return the model of the chosen length, trained on all queries.
+
+    The length is a number of features or rounds, None for the last iteration.
 
     An ascending path is followed no farther than this length. If it has no such model,
     the largest model below it is returned, or the smallest of all.
@@ -216,7 +228,7 @@ def _learn_model(
 def _path_steps(
     context: FoldContext, unit: Unit
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield the progress and the steps of a path, without the measures of the steps."""
+    """Yield the progress and the steps of a path; the measures of the steps are left out."""
     for event in context.work(unit):
         if isinstance(event, WorkProgress):
             yield event
@@ -232,10 +244,10 @@ def _step_length(plan: Plan, step: Step) -> int:
 def _step_nearer_length(
     plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step
 ) -> Step:
-    """Return which of two models on a path is taken for the chosen length: the longest one up to this length.
+    """Return which of two steps of a path is nearer to the chosen length.
 
-    If both are longer, the shorter one is taken; for an optimiser without a length, the
-    later one.
+    That is the longest one up to this length. If both are longer, it is the
+    shorter one; for an optimiser without a length, the later one.
     """
     if choice.length is None:
         return later
@@ -251,7 +263,7 @@ def _step_nearer_length(
 
 
 def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
-    """Return the progress of a path towards a length."""
+    """Return the progress of a path towards its last length: "3 of 10 features"."""
     texts = {
         StepKind.FEATURES: tr("{n} of {total} features"),
         StepKind.ROUNDS: tr("round {n} of {total}"),

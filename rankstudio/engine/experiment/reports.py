@@ -43,7 +43,11 @@ REFITTED = f"{MODELS}/all.json"
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return the selected model of a fold: the value on every axis, and the number of features."""
+    """Return the parameters and the size of a fold's selected model, by name.
+
+    These are the values of the parameters for which the plan has several, the
+    round of a boosting, and the number of features.
+    """
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = (
         {"round": fold.chosen.step.number}
@@ -63,6 +67,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
         "convention": result.plan.convention,
+        # The largest label, on which the measure ERR depends.
         **_nan_as_none({"greatest_grade": result.greatest_grade}),
         "complete": result.complete,
         "folds": [
@@ -96,8 +101,9 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return the left-out measures of a fold: of the chosen model, and along all paths."""
+    """Return the measures of a fold on left-out queries: of the chosen model, and along all paths."""
     return {
+        # Names are plain here: "MAP", not "leave-query-out MAP".
         "chosen": _nan_as_none(plain(fold.left_out)),
         "paths": [
             {
@@ -119,7 +125,10 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return the header and the rows: one per fold and part, including left-out queries, and the average."""
+    """Return the header and the rows of metrics.csv: one per fold and part, and the average.
+
+    Parts are validation, test, and left-out queries or pairs of documents.
+    """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
     axes = result.plan.axes
@@ -170,8 +179,9 @@ def _axis_cell(axis: Axis, value: Any) -> float | str:
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return the header and the rows: one per feature of each fold's path, selected or not.
+    """Return the header and the rows of selection_path.csv: one per fold and feature.
 
+    The features are those of the chosen model, then the others of its path.
     If the plan has groups, the last column has the group of each feature.
     """
     groups = group_names(feature_groups_of(result.plan))
@@ -183,6 +193,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         # Only the steps of a growing set have a criterion for the feature that they
         # add.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
+        # The first step that uses each column.
         first_step: dict[int, Step] = {}
         for step in steps:
             for column in step.selected:
@@ -220,12 +231,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
 
 def write_results(result: RunResult, folder: str | Path) -> list[Path]:
-    """Write all files of a run into a folder, created if it does not exist.
-
-    Returns
-    -------
-    list of Path
-        Written files.
+    """Write all files of a run into a folder, created if it does not exist; return their paths.
 
     Raises
     ------
@@ -253,7 +259,11 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 
 
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
-    """Write the chosen model of each fold, unless an older study did not store the whole model."""
+    """Write the chosen model of each fold, fold1.json and so on; return the paths.
+
+    Given models are not written, nor one that an older study did not store
+    completely.
+    """
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds
@@ -312,7 +322,7 @@ def portable_model(
     measures: Mapping[str, Mapping[str, float]],
     fold: str | int | None = None,
 ) -> Model:
-    """Return a step of a run, finished or not, as a portable model.
+    """Return a step of a run, finished or not, as a model for files of its own.
 
     Parameters
     ----------
@@ -330,6 +340,7 @@ def portable_model(
         Training data of the model; by default the fold of the unit.
     """
     # Weights of the selected features only.
+    # `beyond` is what a nonlinear model has besides its weights.
     step = chosen.step
     ids, names = features
     coef = step.coef
@@ -340,6 +351,7 @@ def portable_model(
     # Where the model comes from, and what its scores depend on.
     origin = {
         "data": data_name,
+        # These keys are those of the format of the file.
         **_model_source(plan, chosen.unit.fold if fold is None else fold),
         "normalize": plan.normalize,
         "missing": plan.missing,

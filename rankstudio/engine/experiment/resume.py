@@ -45,18 +45,19 @@ def run_stored(
     study : Study
         Open study; it must stay open until the last event.
     grouped : dict of int to TrainingData, optional
-        As in :func:`rankstudio.engine.experiment.runner.run`.
+        Training parts by fold, with cached results of other plans; it is extended.
     anew : bool
         Whether to start a new run in any case.
     key : RunKey, optional
         Run of the study to resume, if it cannot be found by the plan.
     executor : Executor, optional
-        As in :func:`rankstudio.engine.experiment.runner.run`.
+        Executor for parallel units, see
+        :func:`rankstudio.engine.experiment.runner.run`; by default none.
 
     Yields
     ------
     Event
-        As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are
+        Events of :func:`rankstudio.engine.experiment.runner.run`. Stored results are
         reported by BaselineFound, UnitStarted, UnitFinished and FoldFinished, without
         StepDone; the results are bit-identical to those of an uninterrupted run. The
         duration is the sum over all parts of the run.
@@ -89,6 +90,8 @@ def run_stored(
 
     # Store each result before its event is passed on.
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
+        # Only the last event changes: it gets the duration of all parts of
+        # the run.
         outgoing_event = event
         total_seconds = total_seconds + seconds
         match event:
@@ -106,6 +109,7 @@ def run_stored(
                 study.save_unit(
                     key,
                     path,
+                    # A unit of another process brings its own duration.
                     measured_seconds if unit_seconds is None else unit_seconds,
                 )
             case FoldFinished(result=fold) if fold.fold not in finished.folds:
@@ -119,7 +123,7 @@ def run_stored(
 
 
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
-    """Yield each event with the seconds of its computation, without the consumer's time."""
+    """Yield each event with the seconds of its computation, without the time of its receiver."""
     with closing(events):
         while True:
             began = time.perf_counter()

@@ -120,7 +120,10 @@ def open_data(plan: Plan) -> FoldedDataset:
 
 
 def _open_undivided(plan: Plan) -> FoldedDataset:
-    """Open the dataset of a plan with the folds of its files, before the plan's protocol divides it."""
+    """Open the dataset of a plan with the folds of its files.
+
+    The plan's protocol has not divided it yet.
+    """
     if plan.data == SAMPLE:
         from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - only for the sample
 
@@ -139,10 +142,11 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
-    """Return a plan with the usual "measures", "convention" and "select_by" of the data, if not stated.
+    """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    The costs of features are those of the data if the plan has none. Without a
-    validation part the method's own criterion selects.
+    These are "measures", "convention" and "select_by"; `stated` has the names
+    that stay. The costs of features are those of the data if the plan has
+    none. Without a validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -357,7 +361,10 @@ def run_plan(
 def collect(
     plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float
 ) -> RunResult:
-    """Combine the finished folds of a run, all or some."""
+    """Combine the finished folds of a run, all or some, to its result.
+
+    `seconds` is the duration of the run.
+    """
     return RunResult(
         plan=plan,
         data_name=dataset.name,
@@ -373,10 +380,16 @@ def collect(
 def _checked_work(
     plan: Plan, dataset: FoldedDataset | RankingDataset
 ) -> tuple[FoldedDataset, list[Fold], int]:
-    """Return the data with the plan's folds, the folds to run, and the largest number of steps of a unit."""
+    """Check that a plan can run on the data, before any work.
+
+    Return the data with the plan's folds, the folds to run, and the largest
+    number of steps of a unit. A unit is one combination of parameters on one
+    fold.
+    """
     divided_dataset = parse_protocol(plan.protocol).divide(
         FoldedDataset.of(dataset), plan.seed
     )
+    # These checks are called for their errors only.
     _check_rule(plan, divided_dataset)
     _check_criterion(plan)
     check_preferences(plan, divided_dataset)
@@ -390,7 +403,7 @@ def _checked_work(
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    """Return the folds to run; raise an error if the plan cannot choose a model on one of them."""
+    """Return the folds to run; raise an error if one lacks what the plan needs to choose a model."""
     # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
@@ -436,7 +449,7 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Raise an error if a method cannot learn from sparse features, or has no criterion with them."""
+    """Raise an error if a method cannot learn from sparse features, or not choose by its criterion."""
     if plan.entry.given or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
@@ -449,11 +462,15 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
             learner = estimator(
                 plan, plan.entry, combination.parameters, fold.train.feature_ids
             )
+            # Some settings need a dense array.
             learner.check_sparse(one_ranking=one_ranking, preferring=has_preferences)
 
 
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
-    """Refuse settings that RankRLS does not support with sparse features: other pairs, its criterion."""
+    """Refuse settings that RankRLS does not support with sparse features.
+
+    These are pairs across queries, and the choice by its own criterion.
+    """
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
         text = tr(
@@ -482,6 +499,7 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
         raise PlanError(
             text.format(measure=plan.select_by, methods=labels_text, label=ranker.label)
         )
+    # Whole queries are left out.
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
@@ -520,7 +538,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        # a filter, whose models are RankRLS's
+        # A filter has no models of its own: RankRLS ranks with its features,
+        # and has the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         if reason := learner.why_no_error(fold.train.n_documents):
@@ -553,6 +572,7 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
             "validation measure or a leave-query-out measure."
         )
         raise PlanError(text.format(rule=rule, criterion=plan.select_by))
+    # A ranker that may leave out features can have a small model.
     uses_all_features = plan.entry.family == "ranker" and plan.entry.uses_all
     if rule.most is not None and uses_all_features and dataset.n_features > rule.most:
         text = tr(
@@ -567,6 +587,8 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
+    # The criterion is that of the final ranker, if there is one; "" marks the
+    # method's own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     # For one ranking, "pairs" decides whether pairs of documents are left out, or
     # single documents.
@@ -588,7 +610,10 @@ def _check_criterion(plan: Plan) -> None:
 def _repeat_events(
     result: FoldResult, keep: Keeper
 ) -> Generator[Event, None, FoldResult]:
-    """Yield the events of a completed fold, and return its result."""
+    """Yield the events of a fold that was computed earlier, and return its result.
+
+    `keep` stores each path as it is kept until the run ends.
+    """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
     for path in result.paths:
@@ -606,7 +631,10 @@ def _run_fold(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold, and return its result.
 
-    Completed units are not computed again.
+    `prepared` is the fold, ready for training, and `units` are its
+    combinations of parameters. With a `scheduler`, other workers compute
+    them. Completed units are not computed again. `keep` stores each path as
+    it is kept until the run ends.
     """
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
@@ -634,7 +662,7 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
-    """Yield the events of a unit, and return its path."""
+    """Train one combination of parameters on a fold: yield its events, and return its path."""
     # Notes are collected, progress is passed on, and each step is reported.
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []

@@ -11,7 +11,9 @@ from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 
 def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
-    """Return a finished run of a study, its plan with the current location of the data, and the data.
+    """Return a finished run of a study, its plan, and its data.
+
+    The plan names the present location of the data.
 
     Raises
     ------

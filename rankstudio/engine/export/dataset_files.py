@@ -73,7 +73,7 @@ class DatasetFiles:
 
     @cached_property
     def parts(self) -> Mapping[Path, RankingDataset]:
-        """Parts by output file."""
+        """Parts of the dataset (training, validation, test of each fold) by output file."""
         parts = {
             self.out / f"Fold{fold.number}" / f"{name}{self.form.ending}": part
             for fold in self.dataset.folds
@@ -100,9 +100,10 @@ class DatasetFiles:
 
     @property
     def _reduced_set(self) -> FeatureSet | None:
-        """The feature set of the kept features.
+        """The search engine's feature set, reduced to the kept features.
 
-        It is None if the data have no feature set with all of them.
+        It is None if features are not renumbered, or the data have no
+        feature set with all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = (
@@ -117,7 +118,7 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return the path of the feature set: next to the table of features."""
+        """Return the path of a search engine's feature set, next to the table of features."""
         name = (
             f"features{feature_set.suffix}"
             if feature_set.engine == "vespa"
@@ -152,23 +153,25 @@ class DatasetFiles:
         Raises
         ------
         ParameterError, OutputError, MissingExtraError
-            As in `written_data` and `save_dataset`.
+            If the format cannot store the data, a file cannot be written, or a library
+            is missing.
         """
-        table: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
+        # Files on the features are written with the first part only.
+        feature_files: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
         for path, part in self.parts.items():
             data = self.written_data(part)
             make_folder(path.parent)
-            if table:  # all parts have the same features
-                self._save_table(table[0], part)
-                table = (*table, *self._save_set())
+            if feature_files:  # all parts have the same features
+                self._save_table(feature_files[0], part)
+                feature_files = (*feature_files, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
             yield WrittenPart(
                 path=path,
                 data=data,
-                files=(*table, *files),
+                files=(*feature_files, *files),
                 losses=losses(data, self.form),
             )
-            table = ()
+            feature_files = ()
 
     def _save_set(self) -> tuple[Path, ...]:
         """Write the feature set of the kept features, if there is one."""

@@ -15,7 +15,7 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 
 
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return distinct names of features, given their ids and names: "bm25_of_title".
+    """Return distinct names of features, from their ids and names: "bm25_of_title".
 
     A feature whose name is not distinct, or has no letters, is named by its id:
     "feature_7".
@@ -33,8 +33,10 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 def identifier(text: str) -> str:
     """Return a text as a name of lower-case letters, digits and ``_``.
 
-    The name is "feature_" if nothing is left.
+    An empty name, or one that begins with a digit, gets the prefix
+    "feature_".
     """
+    # Decompose letters, so that ü becomes u.
     letters = (
         unicodedata.normalize("NFKD", text[:200])
         .encode("ascii", "ignore")

@@ -61,12 +61,16 @@ def read_for(
     *,
     labels: bool = True,
 ) -> RankingDataset:
-    """Read a data file with the missing-value policy and scaling of a model's training data.
+    """Read a data file as the data of a model's training were read.
+
+    Missing values are treated and values scaled in the same way.
 
     Parameters
     ----------
     model : Model
+        Model with its treatment of values.
     path : Path
+        Data file.
     columns : Mapping, optional
         Columns of a table; by default those of the model's plan.
     labels : bool
@@ -111,7 +115,7 @@ def score_file(
     Returns
     -------
     tuple
-        Scores in row order, the data, and notes on both as sentences.
+        Scores in row order, shape (m,), the data, and notes on both as sentences.
 
     Raises
     ------
@@ -129,7 +133,11 @@ def model_and_data(
     *,
     labels: bool = True,
 ) -> tuple[Model, RankingDataset]:
-    """Read a model of RankStudio or of another program, and the documents to score; see `score_file`."""
+    """Read a model of RankStudio or of another program, and the documents to score.
+
+    `columns` are those of a table, by default of the model's plan; `labels`
+    says whether the documents need labels.
+    """
     parsed_model = parsed_file(model_path)
     if parsed_model is None:
         if may_be_plugin_model(model_path):
@@ -144,7 +152,7 @@ def model_and_data(
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
-    """Raise `DatasetError` if a column of a table has moved since the training of the model."""
+    """Raise a DatasetError if a column of a table has moved since a model's training."""
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
     for feature in model.features:
@@ -158,10 +166,12 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 
 
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
-    """Return a note on the first feature with different names in model and data; otherwise nothing.
+    """Return a note on the first feature that has other names in model and data.
 
     Features are matched by id, and a table with other or reordered columns has other
     ids.
+
+    The result is () if there is none.
     """
     ids = data.feature_ids
     names_by_id = dict(
@@ -172,6 +182,7 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
         )
     )
     for feature in model.features:
+        # Names that only number the features are no contradiction.
         name, default = names_by_id.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
@@ -187,6 +198,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     Parameters
     ----------
     model : Model
+        Model to score with.
     data : RankingDataset
         Data filled and scaled as the model requires. For a file that omits zeros, features without values are
         0.
@@ -202,6 +214,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
         If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
+    # Sparse files leave out features that are always 0.
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
     ids = np.concatenate([ids, np.array(absent, dtype=ids.dtype)])
     scores = []
@@ -213,7 +226,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
         elif absent:
             all_columns = np.column_stack([X, np.zeros((X.shape[0], len(absent)))])
         scores.append(model.predict(all_columns, ids))
-        release(X)
+        release(X)  # frees the memory of rows mapped from a file
     return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
 
@@ -232,7 +245,7 @@ def fold_of_name(path: Path) -> int | None:
 
 
 def models_in(folder: Path) -> dict[int, Path]:
-    """Return the models in a folder, or in its folder of models, by fold number.
+    """Return the paths of models in a folder, or in its folder "models", by fold number.
 
     Raises
     ------
@@ -266,7 +279,7 @@ def models_in(folder: Path) -> dict[int, Path]:
 
 
 def holds_models(path: Path) -> bool:
-    """Return whether a file appears to be a model, or a folder to contain models of folds."""
+    """Return whether a file looks like a model, or a folder has models of folds."""
     try:
         if not path.is_dir():
             return (
@@ -355,7 +368,10 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
-    """Return the path of each fold's model, without folds that have no model."""
+    """Return the path of each fold's model, by fold number.
+
+    Folds that have no model are left out.
+    """
     # One model for all folds.
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
@@ -400,7 +416,7 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
-    """Refuse a model that needs a feature that the data do not have, or have in another column."""
+    """Refuse a model with a feature that the data lack, or have in another column."""
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)

@@ -127,7 +127,7 @@ class Model:
 
     @property
     def needed(self) -> frozenset[int]:
-        """Ids of the features that it may use."""
+        """Ids of the features that the model may use."""
         threshold_ids = (
             threshold["id"] for threshold in self.beyond.get("thresholds", ())
         )
@@ -145,6 +145,7 @@ class Model:
         Parameters
         ----------
         X : ndarray of shape (m, n)
+            Values of n features of m documents.
         feature_ids : ndarray of shape (n,), optional
             1-based ids of the columns; 1 … n by default.
 
@@ -167,7 +168,11 @@ class Model:
         return scores
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
-        """Return the scores of documents, which may be infinite or NaN; see `predict`."""
+        """Return the scores of documents, shape (m,), which may be infinite or NaN.
+
+        X has shape (m, n), and `feature_ids` the 1-based ids of its
+        columns, 1 … n by default.
+        """
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
@@ -206,6 +211,8 @@ class Model:
                 sums = linear_scores(
                     columns, np.array(self.beyond["sums"], dtype=np.float64)
                 )
+                # The features of the inner model are the sums, with the ids
+                # 1, 2, ….
                 model = Model(
                     features=(),
                     method="",
@@ -235,7 +242,11 @@ def _absent_feature_error(feature: int, source: str) -> DataError:
 def _lightgbm_scores(
     text: str, ids: Sequence[int], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Return the scores of documents by LightGBM's trees, which were learned from columns with these ids."""
+    """Return the scores of documents by LightGBM's trees, shape (m,).
+
+    The trees were learned from columns with the ids `ids`; `column_of` has
+    the column of each id in X.
+    """
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
     missing_ids = [i for i in needed_ids if i not in column_of]
@@ -272,7 +283,7 @@ def save_model(path: str | Path, model: Model) -> None:
 
 
 def model_json(model: Model) -> str:
-    """Return a model as JSON."""
+    """Return a model as the JSON of RankStudio's files, with a checksum of its fields."""
     head = {"format": FORMAT, "version": VERSION}
     values = {
         "method": model.method,
@@ -289,7 +300,10 @@ def model_json(model: Model) -> str:
 
 
 def _fields_digest(values: Mapping[str, Any]) -> str:
-    """Return a checksum of a model's fields other than "digest", independent of their order in the file."""
+    """Return a checksum of a model's fields other than "digest".
+
+    It is independent of the order of the fields in the file.
+    """
     digested_values = {
         name: value for name, value in values.items() if name != "digest"
     }
@@ -392,7 +406,7 @@ def _parsed_model(values: Any) -> Model:
 
 
 def _check_unmodified(values: Mapping[str, Any]) -> None:
-    """Raise ValueError for unknown fields or a wrong digest.
+    """Raise a ValueError if a model's file has unknown fields or a wrong checksum.
 
     A file written by hand has no digest.
     """
@@ -417,7 +431,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     Parameters
     ----------
     values : Mapping
-        ``beyond`` of :class:`Model`, as read.
+        Definition as read from JSON, with its "kind"; ``beyond`` of :class:`Model`.
     ids : set of int
         Ids of the existing features.
 
@@ -468,12 +482,13 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return a model of sums of features.
+    """Validate and return a model whose features are sums of features.
 
     ValueError is raised if the model is invalid.
     """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
+    # Each sum has a weight for each column.
     rows = [_checked_numbers(row, "a sum", len(columns)) for row in sums]
     model = _checked_field(values, "model", dict)
     if model.get("kind") == "sums":
@@ -510,9 +525,10 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of an object.
+    """Return a field of a JSON object, in the type `kind`.
 
-    ValueError is raised if the field is missing, of another type or out of range.
+    ValueError is raised if the field is missing, of another type or out of
+    range. `values` is the object.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -562,15 +578,16 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 def kernel_scores(
     values: Mapping[str, Any], column_of: Mapping[int, int], X: Floats
 ) -> Floats:
-    """Score documents.
+    """Score documents with a kernel model.
 
     Parameters
     ----------
     values : Mapping
-        Values from :func:`checked_kernel`.
+        Definition that :func:`checked_kernel` has validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
+        Values of n features of m documents.
 
     Returns
     -------
@@ -589,6 +606,7 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
+    """Return the kernel function of a model from JSON; ValueError if it is invalid."""
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
         raise ValueError(
@@ -676,7 +694,10 @@ class StoredStep(Step):
         return bool(self.beyond)
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
+        """Score documents with the stored model; shape (m,).
+
+        `columns`, shape (n, m), has a row for each of the n features. The
+        scores of the previous step are not needed.
 
         Raises
         ------

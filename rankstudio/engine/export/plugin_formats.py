@@ -90,7 +90,9 @@ class PluginModelFormat:
     version: str
 
     def score(self, content: bytes, documents: Floats, ids: tuple[int, ...]) -> Floats:
-        """Return the scores of documents by the contents of a file.
+        """Return the scores of m documents, shape (m,), by the contents of a model file.
+
+        `documents`, shape (m, n), has columns with the ids `ids`.
 
         Raises
         ------
@@ -98,6 +100,7 @@ class PluginModelFormat:
             If the reader fails, or does not return finite scores; the message does not
             name the file.
         """
+        # The plug-in may change its copy.
         X = np.array(documents)
         try:
             scores = np.asarray(
@@ -139,15 +142,18 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 def plugin_scores(
     beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Score documents with the reader of an installed plug-in; nothing that a file names is imported.
+    """Score documents with the reader of an installed plug-in.
+
+    Nothing that a file names is imported.
 
     Parameters
     ----------
     beyond : Mapping
-        Values from :func:`checked_plugin`.
+        Definition of the model that :func:`checked_plugin` has validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
+        Values of n features of m documents.
     source : str
         Source of the model, for messages.
 
@@ -193,7 +199,9 @@ def plugin_scores(
 
 
 def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
-    """Return the definition of a model in the format of a plug-in; ValueError if it is invalid.
+    """Return the definition of a model in the format of a plug-in.
+
+    ValueError is raised if it is invalid.
 
     Parameters
     ----------
@@ -213,6 +221,7 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
             f"found {shown(texts[wrong_name])} as {wrong_name}, expected a text"
         )
     try:
+        # Called for its errors only.
         base64.b64decode(str(texts["content"]), validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("the content of the model is not base64") from None
@@ -220,7 +229,7 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
 
 
 def refuse_invalid_model_format(entry: object) -> None:
-    """Raise a PlanError for an entry that cannot be offered.
+    """Raise a PlanError for a model format of a plug-in that cannot be offered.
 
     Parameters
     ----------

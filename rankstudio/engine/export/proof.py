@@ -112,6 +112,7 @@ def ranking_proof(
     Parameters
     ----------
     model : Model
+        Exported model.
     function : ScoreFunction
         Exported function.
     form : ModelFormat
@@ -128,6 +129,7 @@ def ranking_proof(
     # precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
+        # A double has 8 bytes.
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(
                 tr("Memory has no room for the values of all its features.")
@@ -153,7 +155,7 @@ def ranking_proof(
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]
-        release(part.X)
+        release(part.X)  # frees the memory of rows mapped from a file
     n_queries, identical, single = counts.tolist()
     return RankingProof(
         n_queries=n_queries,
@@ -170,12 +172,18 @@ def fitted_function(
     form: ModelFormat,
     parts: Sequence[RankingDataset],
 ) -> ScoreFunction:
-    """Return a function in the form with which another program ranks most queries identically.
+    """Return a model in the form with which another program ranks most queries alike.
 
     Parameters
     ----------
-    model, function, form, parts
-        As in :func:`ranking_proof`.
+    model : Model
+        Model to export.
+    function : ScoreFunction
+        The model in the form for other programs.
+    form : ModelFormat
+        Format of the export.
+    parts : sequence of RankingDataset
+        Documents to try the forms on, filled but not scaled.
 
     Returns
     -------
@@ -188,6 +196,7 @@ def fitted_function(
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
+    # `single` counts identical queries in the precision of the program.
     best = forms[0]
     best_count = -1
     for candidate in forms if len(forms) > 1 else ():
@@ -203,7 +212,10 @@ def fitted_function(
 def _value_ranges(
     function: ScoreFunction, parts: Sequence[RankingDataset]
 ) -> ValueRanges:
-    """Return the least, the greatest and the mean value of each input over the documents of the parts."""
+    """Return the least, the greatest and the mean value of each of the k inputs.
+
+    They are those of all documents of the parts.
+    """
     k = len(function.inputs)
     n = 0
     low = np.full(k, np.inf)
@@ -215,21 +227,19 @@ def _value_ranges(
         high = np.maximum(high, X.max(axis=0))
         total = total + X.sum(axis=0)
         n = n + len(X)
-        release(part.X)
+        release(part.X)  # frees the memory of rows mapped from a file
     mean = total / max(n, 1)
     return ValueRanges(tuple(low.tolist()), tuple(high.tolist()), tuple(mean.tolist()))
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts.
-
-    A large part is split into shards of whole queries.
-    """
+    """Yield the documents of parts, large parts in shards of whole queries."""
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
                 X=part.X[shard.rows],
                 y=part.y[shard.rows],
+                # Rows count from the first one of the shard.
                 query_ptr=part.query_ptr[shard.first_query : shard.end_query + 1]
                 - shard.first_row,
                 query_ids=part.query_ids[shard.first_query : shard.end_query],
@@ -263,7 +273,11 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 
 
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
-    """Return for each document the number of different lower scores in its query."""
+    """Return for each of m documents the number of different lower scores in its query.
+
+    `scores` has shape (m,). `query_ptr` has the first row of each query,
+    followed by m.
+    """
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
     sorted_scores = scores[order]
@@ -278,7 +292,7 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the columns of a function's inputs.
+    """Return the values of a function's k inputs for the m documents of a part, shape (m, k).
 
     A feature that sparse data leave out is 0.
     """

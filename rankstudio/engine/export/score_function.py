@@ -144,7 +144,7 @@ class ScoreFunction:
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
-    """Return a function whose inputs are those of a search engine's feature set.
+    """Return a function with the names and definitions of a search engine's features.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 def defined_where_possible(
     function: ScoreFunction, features: FeatureSet | None, engine: str
 ) -> tuple[ScoreFunction, str]:
-    """Return a function with the definitions of a feature set, if possible, and otherwise the reason.
+    """Return a function with a feature set's definitions, if possible, and why if not.
 
     The reason is a sentence about a missing feature. It is "" if the function has
     definitions, or if there is no set for this search engine.
@@ -179,6 +179,7 @@ def defined_where_possible(
     Parameters
     ----------
     function : ScoreFunction
+        Model in the form for other programs.
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
@@ -196,11 +197,12 @@ def defined_where_possible(
 def shifted(
     function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
 ) -> ScoreFunction:
-    """Return a function with the same ranking, with shifted inputs and scaled scores.
+    """Return a function with the same ranking, shifted inputs and scaled scores.
 
     Parameters
     ----------
     function : ScoreFunction
+        Model in the form for other programs.
     shifts : sequence of float
         One shift for each input. A weighted sum changes by a constant; thresholds are
         shifted with the values.
@@ -226,7 +228,11 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 
 
 def refusal_of(kind: str) -> str:
-    """Return the reason why models of a kind, "kernel" or "sums", are not exported to other programs."""
+    """Return the reason why models of a kind are not exported to other programs.
+
+    The kinds are "plugin", "sums" and "kernel"; the text has the field
+    {format}.
+    """
     if kind == "plugin":
         return tr(
             "This model is a file in the format of a plug-in, which only its reader understands, so it "
@@ -244,7 +250,7 @@ def refusal_of(kind: str) -> str:
 
 
 def score_function(model: Model) -> ScoreFunction:
-    """Return the function that a model computes.
+    """Return the function that a model computes, in the form for other programs.
 
     Raises
     ------
@@ -283,9 +289,9 @@ def score_function(model: Model) -> ScoreFunction:
 
 
 def _about(model: Model, data: str, size: int) -> str:
-    """Return the origin of a model in one line.
+    """Return the origin of a model in one line: method, data, fold and size.
 
-    The origin in a file may have values of any type.
+    The origin in a file may have values of any type, so each is checked.
     """
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
@@ -309,7 +315,10 @@ def _about(model: Model, data: str, size: int) -> str:
 def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
-    """Return the ids of a nonlinear model's features, its trees, and the sums on which they split, if any."""
+    """Return the ids of a nonlinear model's features, its trees, and their sums, if any.
+
+    Trees of a model of sums split on sums of features.
+    """
     if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
     if kind == "thresholds":
@@ -338,7 +347,7 @@ def _trees_of(
 def _stumps(
     thresholds: Sequence[Mapping[str, Any]],
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of the features with thresholds, and each threshold as a tree of one split."""
+    """Return the ids of features with thresholds, and each threshold as a tree."""
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
@@ -351,7 +360,10 @@ def _stumps(
 def _trees(
     text: str, columns: Sequence[int]
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of the features on which LightGBM's trees split, and the trees."""
+    """Return the ids of the features on which LightGBM's trees split, and the trees.
+
+    `columns` has the id of each of the text's columns.
+    """
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
     position_of = {
@@ -361,7 +373,7 @@ def _trees(
 
 
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
-    """Return LightGBM's tree with positions of inputs for columns, and without decisions and counts."""
+    """Return a tree of LightGBM that splits on positions of inputs instead of columns."""
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
         raise OutputError(
             "The trees of the model treat 0 as a missing value; only LightGBM supports this."

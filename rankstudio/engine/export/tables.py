@@ -115,7 +115,11 @@ def markdown_text(
 def markdown_lines(
     rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
 ) -> str:
-    """Return rows of Markdown as a table with the first row as its header, padded for readability."""
+    """Return rows as a table of Markdown, padded for readability.
+
+    The first row is the header. Numbers of `left_columns` are aligned to
+    the left, all others to the right.
+    """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
         "-" * width if column in left_columns else "-" * (width - 1) + ":"

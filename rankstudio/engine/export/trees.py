@@ -94,6 +94,7 @@ class ScoreTree:
         counts : sequence of int, optional
             Number of documents of each leaf, by which LightGBM weights contributions.
         """
+        # One sequence for each of the four values of a split.
         columns, thresholds, left, right = (
             zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
         )
@@ -102,9 +103,8 @@ class ScoreTree:
                 c if column_of is None else column_of[c] for c in columns
             ],
             "threshold": list(map(repr, thresholds)),
-            "decision_type": [2]
-            # values up to the threshold go left; no value counts as missing
-            * len(columns),
+            # 2: values up to the threshold go left; no value counts as missing
+            "decision_type": [2] * len(columns),
             "left_child": left,
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
@@ -115,7 +115,9 @@ class ScoreTree:
             for node in reversed(range(len(columns))):
                 children = (left[node], right[node])
                 split_counts[node] = sum(
-                    counts[-1 - c] if c < 0 else split_counts[c] for c in children
+                    # a child below 0 is a leaf: -1 is the first one
+                    counts[-1 - c] if c < 0 else split_counts[c]
+                    for c in children
                 )
             rows |= {"leaf_count": counts, "internal_count": split_counts}
         return tree_text(rows)
@@ -162,12 +164,13 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     tree_texts = [
         f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)
     ]
+    # LightGBM requires one more column than the trees use.
     names = [f"Column_{c}" for c in range(len(columns) + 1)]
     return Trees(columns, model_text(tree_texts, names, info="none"))
 
 
 def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
-    """Return a LightGBM model text.
+    """Return the text of a LightGBM model that consists of trees.
 
     Parameters
     ----------
@@ -204,12 +207,12 @@ def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
-    """Return the contents of a LightGBM model text, tree by tree; see :func:`checked_trees`.
+    """Return the contents of a LightGBM model text, tree by tree.
 
     Raises
     ------
     DataError
-        As in :func:`checked_trees`.
+        If the text is invalid or has parts that are not supported.
     """
     head, *blocks = _header_and_trees(text)
     for key, value in head.items():
@@ -243,7 +246,11 @@ class TextTree:
 
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
-        """Validate and return the tree with a number in the text, given its values by key."""
+        """Validate and return a tree of LightGBM's text.
+
+        `number` is its position in the text, `values` has its lines by key,
+        and `n_columns` is the number of columns in training.
+        """
         # Splits by categories and linear models in the leaves are not supported.
         location = f"tree {number}"
         for key, required in _REQUIRED_VALUES.items():
@@ -307,7 +314,7 @@ class TextTree:
         )
 
     def text(self, column_of: Mapping[int, int]) -> str:
-        """Return the tree in LightGBM's text, with renumbered columns."""
+        """Return the tree in LightGBM's text, with new numbers of the columns."""
         return tree_text(
             {
                 "split_feature": [column_of[feature] for feature in self.features],
@@ -345,9 +352,10 @@ def _integers(
     length: int,
     allowed: range | set[int],
 ) -> tuple[int, ...]:
-    """Return the whole numbers of a key.
+    """Return the whole numbers of a key of LightGBM's text.
 
-    DataError is raised for another length or for numbers that are not allowed.
+    `location` names the tree for the error: DataError is raised for another
+    length or for numbers that are not allowed.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -362,9 +370,10 @@ def _integers(
 def _numbers(
     location: str, values: Mapping[str, str], key: str, length: int | None = None
 ) -> tuple[str, ...]:
-    """Return the finite numbers of a key as texts.
+    """Return the finite numbers of a key of LightGBM's text, as texts.
 
-    DataError is raised for another count or other texts.
+    `location` names the tree for the error: DataError is raised for another
+    count or other texts.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -417,7 +426,11 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
 def tree_contributions(
     trees: Trees, X: Floats, source: str = ""
 ) -> tuple[Floats, float]:
-    """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
+    """Return the contributions of c columns to the scores of m documents, shape (m, c).
+
+    The second value is a constant that is part of every score. `source`
+    names the model for errors.
+    """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
         booster.predict(documents, pred_contrib=True, num_threads=1)
@@ -429,7 +442,14 @@ def tree_contributions(
 def _tried_booster(
     trees: Trees, X: Floats, kind: int, source: str
 ) -> tuple[Any, Floats]:
-    """Return LightGBM's booster, tried in a separate process first, and X with a column of zeros added."""
+    """Return LightGBM's booster, and X with a column of zeros added.
+
+    The booster is tried in a separate process first, because it can crash
+    on invalid trees. `kind` is LightGBM's constant of the kind of
+    prediction.
+
+    X has shape (m, c).
+    """
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
     if failure := _failure_in_trial(
@@ -445,7 +465,7 @@ def _tried_booster(
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process, and return how this failed.
+    """Predict with a model's text in a separate process; return how this failed.
 
     The result is "" if this did not fail.
     """

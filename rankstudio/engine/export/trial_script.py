@@ -26,6 +26,7 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     library : str
         Path of LightGBM's library.
     text : bytes
+        Text of a LightGBM model.
     n_columns : int
         Number of columns of a document.
     kind : int
@@ -77,7 +78,7 @@ def module_scores(
     scaled: bool,
     values: Sequence[float],
 ) -> list[float]:
-    """Return the scores of documents.
+    """Return the scores of documents by an exported Python module.
 
     Parameters
     ----------
@@ -104,11 +105,13 @@ def module_scores(
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit the processor time and memory of this process, if the system supports it."""
+    """Limit the processor time, in seconds, and memory of this process, where supported."""
     try:
         import resource
     except ImportError:  # on Windows
         return
+    # Processor time, address space, and no file of the memory after a
+    # crash.
     for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
         kind = getattr(resource, f"RLIMIT_{resource_name}")
         _, hard_limit = resource.getrlimit(kind)
@@ -119,7 +122,11 @@ def limit(seconds: int, n_bytes: int) -> None:
 def _score_file(
     module: str, ids: str, ends: str, scaled: str, documents: str, scores: str
 ) -> None:
-    """Score the documents of a file with a module, given the names of all files."""
+    """Score the documents of a file with an exported Python module.
+
+    All arguments are names of files, except that `scaled` is "1" if whole
+    queries are scored.
+    """
     from array import array
     from pathlib import Path
 

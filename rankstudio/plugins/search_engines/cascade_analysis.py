@@ -41,12 +41,18 @@ def cascade_result(
     measure: str | None = None,
     depths: int | tuple[int, ...] = DEPTHS,
 ) -> Waiting[AnalysisResult]:
-    """Find the cascades of a run that no other cascade beats both in time and in the validation measure.
+    """Find the best cascades of a run by time and the validation measure.
+
+    In a cascade, a cheap model ranks all documents, and a larger one ranks
+    the first of them again. A cascade is one of the best if no other is
+    both faster and better.
 
     Parameters
     ----------
     run : RunResult
+        Finished run with paths of several sizes.
     data : FoldedDataset
+        Data of the run.
     costs : FeatureCosts, optional
         Costs of the features; by default those of the run or, if it has none, of the
         data.
@@ -103,7 +109,10 @@ def _selecting_measure(plan: Plan) -> str:
 
 
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
-    """Return a front as dicts and lists of plain values."""
+    """Return the best cascades as dicts and lists of plain values, for JSON.
+
+    `best` is the one that is marked, if any.
+    """
     # A single model has no second stage; a sealed test measure is left out.
     rows = [
         {
@@ -127,7 +136,7 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
 def _cascade_table(
     run: RunResult, front: CascadeFront, best: Cascade | None
 ) -> AnalysisTable:
-    """Return the table of the cascades on the front, with the chosen one marked."""
+    """Return the table of the best cascades, with the chosen one marked."""
     # Lines above the table: the run, and the
     # parameters of the path whose models are combined.
     axes = zip(run.plan.axes, front.values, strict=True)

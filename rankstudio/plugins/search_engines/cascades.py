@@ -130,6 +130,7 @@ def cascade_scores(
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((-first, query))
     position = np.empty(first.size, dtype=np.int64)
+    # Position of each document within its query, by the first model.
     position[order] = np.arange(first.size) - query_ptr[query[order]]
     below = position >= depth
     stage_scores = np.where(below, first, second)
@@ -137,6 +138,7 @@ def cascade_scores(
     # have to stay ties.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
+    # A new rank begins where any of the three keys changes.
     differs_from_last = np.any([key[1:] != key[:-1] for key in keys], axis=0)
     scores = np.empty(first.size)
     scores[order] = -np.concatenate(([0], np.cumsum(differs_from_last)))
@@ -171,6 +173,11 @@ def cascade_milliseconds(
 
 
 def _sorted_depths(depths: Sequence[int]) -> list[int]:
+    """Return depths of cascades in ascending order, each once; ParameterError if invalid.
+
+    A depth is the number of documents per query that the second model ranks
+    again.
+    """
     sorted_depths = sorted(set(depths))
     if not sorted_depths or any(
         not isinstance(depth, int) or depth < 1 for depth in sorted_depths
@@ -190,7 +197,7 @@ def find_cascades(
     *,
     sealed: bool = False,
 ) -> Waiting[CascadeFront]:
-    """Return the cascades of a run's best path that no other cascade beats.
+    """Return the cascades of a run's best path that no other one beats in time and measure.
 
     The path is that of the parameters with the best mean validation measure. Its models
     of up to 12 sizes are combined in pairs, each with every depth; single models are
@@ -200,9 +207,11 @@ def find_cascades(
     Parameters
     ----------
     run : RunResult
+        Finished run.
     data : FoldedDataset
         Data of the run.
     costs : FeatureCosts
+        Milliseconds that the features cost.
     name : str
         Name of a measure of the run.
     depths : sequence of int
@@ -226,23 +235,25 @@ def find_cascades(
     higher_is_better = measure(name).higher_is_better
     # The models of the best path that are combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
-    places = _combined_positions(path)
+    combined_positions = _combined_positions(path)
     # The models of each fold with the fold's data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = []
     for index, (fold_result, fold_path) in enumerate(
         zip(run.folds, path.paths, strict=True)
     ):
-        steps = [fold_path.steps[int(i)] for i in path.positions[places, index]]
+        steps = [
+            fold_path.steps[int(i)] for i in path.positions[combined_positions, index]
+        ]
         folds.append(_Fold(parts[fold_result.fold], steps, run, name))
     # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
         (i, j, depth)
-        for j in range(len(places))
+        for j in range(len(combined_positions))
         for i in range(j)
         for depth in sorted_depths
     ]
-    tried += [(i, i, None) for i in range(len(places))]
+    tried += [(i, i, None) for i in range(len(combined_positions))]
     # The mean validation measure and cost over the folds for each combination.
     values = []
     times = []
@@ -254,7 +265,7 @@ def find_cascades(
         values.append(float(np.mean(fold_values)))
         times.append(float(np.mean(fold_times)))
     # Only cascades on the front are measured on the test part.
-    sizes = np.rint(path.sizes[places]).astype(int).tolist()
+    sizes = np.rint(path.sizes[combined_positions]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
         """Return the tried cascade at a position, with its test measure unless that is sealed."""
@@ -283,7 +294,7 @@ def find_cascades(
 def _best_path(
     run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool
 ) -> TriedPath:
-    """Return the path with the best mean validation measure.
+    """Return the models of the parameters with the best mean validation measure.
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
@@ -309,11 +320,12 @@ def _best_path(
 
 
 def _combined_positions(path: TriedPath) -> Ints:
-    """Return the positions of the models to combine.
+    """Return the positions on a path of the models to combine, ascending.
 
     These are one model for each size on a short path; on a longer path, one model for
     each of a few sizes, and the largest one.
     """
+    # The first model of each size.
     sizes, positions = np.unique(path.sizes, return_index=True)
     is_long = len(path.sizes) > len(_COMBINED_SIZES) + 1
     combined = [
@@ -351,6 +363,7 @@ class _Fold:
             )
             for key, part in parts.items()
         }
+        # by part and index of the model
         self._scores: dict[tuple[str, int], Floats] = {}
 
     def _scores_of(self, part: str, model: int) -> Floats:
@@ -366,9 +379,11 @@ class _Fold:
         return tuple(int(self._ids[column]) for column in self.steps[model].selected)
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
-        """Return the measure of a cascade on a part.
+        """Return the measure of a cascade of two models on a part of the fold.
 
-        Return NaN without the part, or without a feature of the models.
+        `first` and `second` are indices of the models; without a `depth`,
+        only the first one ranks. NaN without the part, or without a feature
+        of the models.
         """
         has_part = part in self._parts
         if not has_part or not all(

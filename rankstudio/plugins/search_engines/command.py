@@ -15,7 +15,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the command `rankstudio cascades`."""
     parser.add_argument("study", metavar="STUDY", type=Path, help="study file")
     add_run_number(parser, "--run")
     parser.add_argument(
@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the subject of the analysis (run, data, costs, measure), and its other parameters."""
+    """Return the arguments of the analysis (run, data, costs, measure), and its other parameters."""
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
         sealed_run,
@@ -77,6 +77,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _parsed_depths(text: str) -> tuple[int, ...]:
+    """Return the depths in a text such as "10,50"; ParameterError if it is invalid."""
     try:
         depths = tuple(dict.fromkeys(map(int, text.split(","))))
     except ValueError:

@@ -35,10 +35,13 @@ _RANKLIB = "model/ranklib"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the feature set.
+    """Return the files of a model for Elasticsearch's plug-in Learning To Rank.
 
     Known feature definitions are exported unchanged. Trees are in RankLib's format,
     which identifies features by position in the feature set, from 1.
+
+    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and
+    the other file is its feature set.
     """
     features = _set_features(function)
     names = list(function.called)  # by column
@@ -69,9 +72,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
-    """Return the features of the set as they were read.
+    """Return the features of the model's feature set, as JSON objects.
 
-    If none were read, each input gets a template that reads its field.
+    They are those that were imported with the data. Without any, each input
+    gets a template that reads its field.
     """
     if function.listed:
         return [json.loads(definition) for definition in function.listed]
@@ -91,7 +95,9 @@ def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
 
 
 def field_query(model_input: ModelInput) -> dict[str, Any]:
-    """Return a query whose score is the value of a field; users replace it by the query of their feature.
+    """Return an Elasticsearch query whose score is the value of a field.
+
+    Users replace it by the query of their feature.
 
     Since Elasticsearch 7, scores must not be negative, so a feature with negative
     values has a shift. A value that is still negative after the shift counts as 0.
@@ -112,7 +118,7 @@ def field_query(model_input: ModelInput) -> dict[str, Any]:
 def not_negative(
     function: ScoreFunction, ranges: ValueRanges
 ) -> tuple[ScoreFunction, ...]:
-    """Return the function with a shift of each feature that has negative values.
+    """Return a function in which each feature with negative values has a shift.
 
     The shift is the power of two above the absolute value of the lowest value. A
     function with its own feature set stays as it is, with the set's templates.
@@ -121,18 +127,23 @@ def not_negative(
         return (function,)
     shifts = []
     for low in ranges.low:
+        # -low is less than 2 ** exponent.
         _, exponent = math.frexp(-low)
         shifts.append(2.0**exponent if low < 0 else 0.0)
     return (shifted(function, shifts),)
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like the plug-in, in single precision."""
+    """Score documents like the plug-in of Elasticsearch, in single precision.
+
+    `files` has the model under the key "", and its feature set. The result
+    has shape (m,), one score per document.
+    """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]
-    places = {
+    column_of_number = {
         number: columns[f["name"]]
         for number, f in enumerate(features, start=1)
         if f["name"] in columns
@@ -142,20 +153,28 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     # with its own feature set, the values already are those of its queries
     if not function.listed:
         for feature in features:
+            # It changes the column of X in place.
             serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
-        return ranklib_text.scores(model["definition"], places, documents)
+        return ranklib_text.scores(model["definition"], column_of_number, documents)
     # Weights are added up in the order of the feature set.
     weights = {
         columns[name]: float(weight)
         for name, weight in json.loads(model["definition"]).items()
     }
-    return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
+    return weighted_sum(
+        X, [(c, weights[c]) for c in column_of_number.values()], documents.dtype
+    )
 
 
 def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
-    """Change the values of a field, in place, to the scores that the query of :func:`field_query` gives.
+    """Change the values of a field to the scores that its query gives, in place.
+
+    `query` is that of :func:`field_query`, which reads the field and may
+    add a shift.
+
+    `values` has shape (m,), and `name` is that of the feature.
 
     Raises
     ------

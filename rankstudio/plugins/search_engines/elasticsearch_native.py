@@ -34,7 +34,9 @@ _QUERY_LANGUAGES = ("mustache", "")
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the model, for ``PUT _ml/trained_models/NAME``.
+    """Return the file of a model for Elasticsearch, for ``PUT _ml/trained_models/NAME``.
+
+    The result has the file under "", because it is the only one.
 
     The value of each feature is the score of a query: the one in its feature set or,
     without a set, one that reads the field of the feature's name.
@@ -70,7 +72,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _feature_query(model_input: ModelInput) -> dict[str, Any]:
-    """Return the query whose score is the value of a feature."""
+    """Return the Elasticsearch query whose score is the value of a feature.
+
+    OutputError is raised if its definition in the feature set is no query.
+    """
     if not model_input.definition:
         return field_query(model_input)
     defined = json.loads(model_input.definition)
@@ -90,7 +95,7 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
 
 
 def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
-    """Return a tree as a list of nodes, the splits before the leaves."""
+    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves."""
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
@@ -129,6 +134,9 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
+    `files` has the model under the key "", its only file. The result has
+    shape (m,), one score per document.
+
     Scores of queries are floats; thresholds and sums are doubles.
     """
     model = json.loads(files[""])
@@ -141,30 +149,41 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         query = extractor["query_extractor"]
         # with its own feature set, the values already are those of its queries
         if not function.listed:
+            # It changes the column of X in place.
             serve(
                 X[:, columns[query["feature_name"]]],
                 query["feature_name"],
                 query["query"],
             )
-    places = [columns[name] for name in ensemble["feature_names"]]
+    columns_of_features = [columns[name] for name in ensemble["feature_names"]]
     trees = [
-        _parsed_node(member["tree"]["tree_structure"], 0, places)
+        _parsed_node(member["tree"]["tree_structure"], 0, columns_of_features)
         for member in ensemble["trained_models"]
     ]
+    # Queries give floats, which are computed with as doubles.
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 
 
 def _parsed_node(
-    nodes: list[Mapping[str, Any]], number: int, places: list[int]
+    nodes: list[Mapping[str, Any]], number: int, columns_of_features: list[int]
 ) -> Node:
+    """Return the node with a number, and the nodes below it, as nested tuples.
+
+    `columns_of_features` has the column of each feature of the model.
+    """
     node = nodes[number]
     if "leaf_value" in node:
         return float(node["leaf_value"])
     below, above = (
-        _parsed_node(nodes, node[side], places)
+        _parsed_node(nodes, node[side], columns_of_features)
         for side in ("left_child", "right_child")
     )
-    return places[node["split_feature"]], float(node["threshold"]), below, above
+    return (
+        columns_of_features[node["split_feature"]],
+        float(node["threshold"]),
+        below,
+        above,
+    )
 
 
 FORMAT = ModelFormat(

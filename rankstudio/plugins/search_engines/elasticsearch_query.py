@@ -36,7 +36,10 @@ _N_DROPPED_BITS = 15
 
 
 def write_script(function: ScoreFunction) -> Files:
-    """Return the body of a search whose scores a script computes."""
+    """Return the body of an Elasticsearch search whose scores a script computes.
+
+    The result has the file under "", because it is the only one.
+    """
     parameters = {
         "fields": [model_input.identifier for model_input in function.inputs],
         "weights": list(function.weights),
@@ -54,14 +57,17 @@ def write_script(function: ScoreFunction) -> Files:
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the script does.
 
+    `files` has the search with the script under the key "", its only file.
+    The result has shape (m,), one score per document.
+
     Scores are computed in doubles, raised to at least 0, and stored as floats.
     """
     parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
     columns = function.columns
     X = np.array(documents.X, dtype=np.float64)
-    places = [columns[name] for name in parameters["fields"]]
-    X[:, places] += parameters["shifts"]
-    terms = zip(places, parameters["weights"], strict=True)
+    columns_of_fields = [columns[name] for name in parameters["fields"]]
+    X[:, columns_of_fields] += parameters["shifts"]
+    terms = zip(columns_of_fields, parameters["weights"], strict=True)
     scores = np.maximum(weighted_sum(X, terms, np.float64), 0.0)
     return np.asarray(scores.astype(documents.dtype), dtype=np.float64)
 
@@ -69,10 +75,10 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
 def _without_negative_terms(
     function: ScoreFunction, ranges: ValueRanges
 ) -> tuple[ScoreFunction, ...]:
-    """Return the function with shifts of its inputs by which no term of the sum is negative.
+    """Return the function with shifts by which no term of the sum is negative.
 
-    Scores must not be negative.
-    The shifts are powers of two, so that sums keep their digits.
+    Elasticsearch allows no negative scores. A shift is added to an input;
+    it is a power of two, so that sums keep their digits.
     """
     shifts = []
     for weight, low, high in zip(
@@ -87,7 +93,9 @@ def _without_negative_terms(
 
 
 def write_rank_features(function: ScoreFunction) -> Files:
-    """Return the body of a search that adds ``rank_feature`` queries.
+    """Return the body of an Elasticsearch search that adds ``rank_feature`` queries.
+
+    The result has the file under "", because it is the only one.
 
     Elasticsearch evaluates such queries fast, as it skips documents that cannot be
     among the first.
@@ -122,7 +130,12 @@ def write_rank_features(function: ScoreFunction) -> Files:
 def read_rank_features(
     files: Files, function: ScoreFunction, documents: Documents
 ) -> Floats:
-    """Score documents with the clauses, in the precision of rank_feature fields.
+    """Score documents with the clauses of such a search.
+
+    The values have the precision of rank_feature fields.
+
+    `files` has the search under the key "", its only file. The result has
+    shape (m,), one score per document.
 
     Raises
     ------

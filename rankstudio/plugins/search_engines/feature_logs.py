@@ -93,7 +93,7 @@ class LoggedDocument:
 
 
 def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
-    """Yield the documents in a log.
+    """Yield the documents in a search engine's log of feature values.
 
     Raises
     ------
@@ -106,12 +106,13 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     has_documents = False
     for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
+            # () because no query is named yet
             for document in _documents_of_response(value, (), file.path):
                 has_documents = True
                 yield document
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
-        except RecursionError:  # lists nested too deeply
+        except RecursionError:  # lists nested too deeply, quoted by brackets
             raise line_error(
                 file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)
             ) from None
@@ -144,8 +145,10 @@ def _documents_of_response(
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    The query is read from one of the ``keys``. In the hits of a response, only keys of
-    query ids count, because a document may have its own field "keywords" or "query".
+    `queries` are the possible ids of the query that the response belongs
+    to. The query is read from one of the ``keys``. In the hits of a
+    response, only keys of query ids count, because a document may have its
+    own field "keywords" or "query".
     """
     # A list of responses, each with a query of its own.
     if isinstance(response, list):
@@ -194,7 +197,7 @@ def _query_of_file(path: Path) -> str:
 
 
 def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the query in the request's parameters, which Solr repeats in its response.
+    """Return the query in the parameters that Solr repeats in its response.
 
     Return () without a query.
     """
@@ -212,7 +215,8 @@ def _texts_under_keys(
 ) -> tuple[str, ...]:
     """Return the texts and numbers under some keys, as texts.
 
-    The number 17.0 gives the texts "17" and "17.0".
+    The number 17.0 gives the texts "17" and "17.0", because the judgments
+    may have either.
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
@@ -234,7 +238,10 @@ def _texts_under_keys(
 def _logged_document(
     hit: Mapping[str, Any], queries: tuple[str, ...]
 ) -> LoggedDocument | None:
-    """Return the logged values of a hit; None for a hit without any."""
+    """Return the logged values of a hit of a search engine; None for a hit without any.
+
+    `queries` are the possible ids of its query.
+    """
     # Vespa has the features in an object among the fields of a hit.
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
@@ -250,7 +257,7 @@ def _logged_document(
             queries,
             ids,
             _values_by_name(_solr_values(hit["[features]"])),
-            absent=0.0,
+            absent=0.0,  # Solr leaves out features that are 0
         )
     elif "_ltrlog" in fields:  # a hit of Elasticsearch
         ids = _texts_under_keys(hit, ("_id",))
@@ -414,7 +421,11 @@ class JudgedDocuments:
         return tuple(self._numbers)
 
     def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
-        """Return the ids of query and document under which a document is judged, and its number."""
+        """Return under which query and document id a logged document is judged, and its number.
+
+        None if it is not judged. A logged document may have several
+        possible ids.
+        """
         for query in document.queries:
             numbers = self._numbers.get(query, {})
             for name in document.documents if numbers else ():
@@ -423,9 +434,10 @@ class JudgedDocuments:
         return None
 
     def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
-        """Yield query and document for each judged document that is not in the logs.
+        """Yield query and document id of each judged document that is not in the logs.
 
-        Such a document has a negative row.
+        `rows` has a row number for each judged document, negative for such
+        a document.
         """
         for query, documents in self._numbers.items():
             yield from (
@@ -464,13 +476,14 @@ class _JoinedDocuments:
         self._example: LoggedDocument | None = None
 
     def add(self, document: LoggedDocument, path: Path) -> bool:
-        """Add a document if it is judged.
+        """Add a logged document if it is judged.
 
         Return whether enough documents wait to be written.
         """
-        # A document without a judgment is left out; the first ones are named in a note.
+        # The first document is an example in the error if none is judged.
         self._example = self._example or document
         matched = self._judged.find(document)
+        # Documents without a judgment are left out; a note names the first ones.
         if matched is None:
             self._n_unjudged += 1
             if len(self._first_unjudged) <= _MAX_LISTED_IDS:
@@ -496,10 +509,15 @@ class _JoinedDocuments:
     def _check_id(
         self, document: LoggedDocument, judged_as: str, number: int, path: Path
     ) -> None:
-        """Raise DatasetError if two documents of Vespa have the same user's part, by which one is judged."""
+        """Raise a DatasetError if one judgment fits two documents of Vespa.
+
+        They have different whole ids, but the same part that the user
+        chose.
+        """
         full_id = next(
             (name for name in document.documents if _user_part_of_id(name)), judged_as
         )
+        # The whole id of the first document with this judgment.
         first_id = (
             full_id
             if judged_as == full_id
@@ -518,7 +536,11 @@ class _JoinedDocuments:
             raise DatasetError(text.format(path=path, **names))
 
     def write(self, path: Path, share: float) -> None:
-        """Write the waiting documents to the table; ``share`` is the share of the logs that is read."""
+        """Write the waiting documents to the table.
+
+        ``share`` is the share of the logs that has been read, for the
+        progress.
+        """
         if not self._waiting:
             return
         # Features that occur for the first time become new columns.
@@ -563,6 +585,8 @@ class _JoinedDocuments:
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
             raise _feature_count_error(path, len(self._columns))
+        # Earlier rows would need 0 from one engine, and no value from
+        # another.
         if new and len(self._absent) > 1:
             text = tr(
                 "{path}: found the new feature {name}; logs of several engines must have the same features."
@@ -570,7 +594,7 @@ class _JoinedDocuments:
             raise DatasetError(text.format(path=path, name=quoted(new[0])))
 
     def facts(self, path: Path, judgments: Path) -> TableFacts:
-        """Return the facts of the table, once all documents are written.
+        """Return the names, sizes and order of the table, once all documents are written.
 
         Raises
         ------
@@ -629,7 +653,7 @@ class _JoinedDocuments:
         )
 
     def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
-        """Return notes on documents that were left out or repeated, and on negative grades, as sentences."""
+        """Return sentences on documents that were left out or repeated, and negative grades."""
         sentences = []
         # Documents that are not both logged and judged.
         if self._n_unjudged:
@@ -676,7 +700,7 @@ def read_logs(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read feature logs joined with the judgments of a part; see `FormatReader`.
+    """Read feature logs into a table, joined with the judgments of a part.
 
     Documents that are only logged, or only judged, are left out, counted and listed. A
     negative grade is 0. With several judges, the labels have a column for each judge.
@@ -703,7 +727,11 @@ def read_logs(
 
 
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
-    """Return the grade 0 for every logged document, for logs without judgments that are only scored."""
+    """Return the grade 0 for every logged document, by query and document.
+
+    For logs without judgments, which are only scored. Of several possible
+    ids of a query or a document, the first one is used.
+    """
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
@@ -715,7 +743,10 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
 
 
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
-    """Return query, document, and "not judged" or "not logged", for each document that is not both."""
+    """Return the documents that are logged or judged, but not both.
+
+    Each is a query, a document, and "not judged" or "not logged".
+    """
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
@@ -759,7 +790,7 @@ def _document_comment(query: str, document: str) -> str:
 def _nothing_joined_error(
     logs: Path, judgments: Path, logged: LoggedDocument, judged: tuple[str, str]
 ) -> DatasetError:
-    """Return the error for logs and judgments without a common document, with an example of either."""
+    """Return the error for logs and judgments without a common document."""
     judged_query, judged_document = judged
     text = tr(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
@@ -783,16 +814,16 @@ def _nothing_joined_error(
     )
 
 
-def _ids_text(places: Sequence[tuple[str, str]]) -> str:
+def _ids_text(query_documents: Sequence[tuple[str, str]]) -> str:
     """Return a list of queries and documents as text.
 
     Of a long list, only the first ones are named.
     """
-    listed = "; ".join(
-        f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS]
+    ids_text = "; ".join(
+        f"{query} {document}" for query, document in query_documents[:_MAX_LISTED_IDS]
     )
     return (
-        tr("{ids} and others").format(ids=listed)
-        if len(places) > _MAX_LISTED_IDS
-        else listed
+        tr("{ids} and others").format(ids=ids_text)
+        if len(query_documents) > _MAX_LISTED_IDS
+        else ids_text
     )

@@ -35,7 +35,11 @@ _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the model, for ``PUT …/schema/model-store``, and its features, for ``…/feature-store``."""
+    """Return the files of a model for Solr: the model, and its features.
+
+    "" is the model, for ``PUT …/schema/model-store``; the features are for
+    ``…/feature-store``.
+    """
     # Weights of a linear model, or the trees of an ensemble.
     names = list(function.called)
     parameters: dict[str, Any]
@@ -78,9 +82,10 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 
 
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
-    """Return a feature of the model.
+    """Return an input of a Solr model as JSON.
 
-    A feature with a shift has a normalizer that adds the shift.
+    A feature with a shift has a normalizer, which computes (value - avg) /
+    std.
     """
     if not model_input.shift:
         return {"name": model_input.called}
@@ -108,10 +113,10 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 
 
 def _threshold_text(value: float) -> str:
-    """Return the text of a threshold to which Solr adds its slack, so that the sum is ``value`` as a float.
+    """Return the text of a threshold to which Solr adds its slack.
 
-    Because of rounding, the neighbors of the difference are tried, too; if none fits,
-    the difference is used.
+    The sum is ``value`` as a float. Because of rounding, the neighbors of
+    the difference are tried, too; if none fits, the difference is used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
@@ -132,6 +137,9 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
+    `files` has the model under the key "", its only file. The result has
+    shape (m,), one score per document.
+
     Solr computes in single precision, and raises every threshold by a millionth.
     """
     model = json.loads(files[""])
@@ -151,7 +159,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _normalized_values(
     model: dict[str, Any], columns: dict[str, int], documents: Documents
 ) -> Floats:
-    """Return the values, from which the averages in the features' normalizers are subtracted."""
+    """Return the values of documents as Solr's normalizers change them, shape (m, k)."""
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
         if "norm" in feature:
@@ -162,6 +170,11 @@ def _normalized_values(
 
 
 def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
+    """Return a node of Solr's JSON, and the nodes below it, as nested tuples.
+
+    Solr raises each threshold by a millionth. `columns` has the column of
+    each feature by name.
+    """
     if "value" in node:
         return float(node["value"])
     threshold = float(np.float32(node["threshold"]) + _THRESHOLD_SLACK)

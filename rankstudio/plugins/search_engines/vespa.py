@@ -24,7 +24,9 @@ _N_RERANKED = 100
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the profile, for ``schemas/SCHEMA/NAME.profile``.
+    """Return the rank profile of a model for Vespa, for ``schemas/SCHEMA/NAME.profile``.
+
+    The result has the file under "", because it is the only one.
 
     Known rank features are used unchanged in a second phase, because many of them are
     too slow for every matching document. Otherwise attributes are named after the
@@ -57,7 +59,7 @@ def write(function: ScoreFunction) -> Files:
         ),
         *begin,
         "        expression {",
-        "            0",
+        "            0",  # because each term begins with a sign
         *(f"            {term}" for term in terms),
         "        }",
         "    }",
@@ -75,10 +77,13 @@ def _input_names(function: ScoreFunction) -> list[str]:
 
 
 def _lines_before_expression(names: list[str]) -> list[str]:
-    """Return the lines before the expression: the features to log for each hit, and the second phase."""
-    listed = [f"        {name}" for name in names]
+    """Return the lines of a rank profile before its expression.
+
+    They list the features to log for each hit, and begin the second phase.
+    """
+    feature_lines = [f"        {name}" for name in names]
     return [
-        *("    match-features {", *listed, "    }"),
+        *("    match-features {", *feature_lines, "    }"),
         "    second-phase {",
         f"        rerank-count: {_N_RERANKED}",
     ]
@@ -92,12 +97,17 @@ def _if_text(node: Node, names: list[str]) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the expression, in double precision like Vespa."""
+    """Score documents with the expression of a rank profile, in double precision like Vespa.
+
+    `files` has the profile under the key "", its only file. The result has
+    shape (m,), one score per document.
+    """
     _, _, body = files[""].decode().partition("expression {")
     values = {
         name: documents.X[:, column]
         for column, name in enumerate(_input_names(function))
     }
+    # The zeros make an array of an expression that is only a number.
     return _Expression(body.partition("}")[0], values).value() + np.zeros(
         documents.X.shape[0]
     )
@@ -119,7 +129,7 @@ class _Expression:
         self._position = 0
 
     def value(self) -> Floats:
-        """Evaluate the sum at the present position."""
+        """Evaluate the sum at the present position; shape (m,) for m documents."""
         total = self._product()
         while self._tokens[self._position] in ("+", "-"):
             is_added = self._next() == "+"
@@ -128,6 +138,7 @@ class _Expression:
         return total
 
     def _product(self) -> Floats:
+        """Evaluate the product at the present position; shape (m,) or ()."""
         result = self._factor()
         while self._tokens[self._position] == "*":
             self._next()
@@ -135,7 +146,7 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
-        """Return the values of a number, a name, a negated factor or an ``if``."""
+        """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ()."""
         match self._next():
             case "-":
                 return -self._factor()
@@ -171,6 +182,7 @@ class _Expression:
 
 def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the tokens of an expression: numbers, names, ``if`` and signs."""
+    # The longest name that fits is meant: names may begin with other names.
     longest_first = "|".join(
         re.escape(name) for name in sorted(names, key=len, reverse=True)
     )

@@ -34,6 +34,7 @@ def analysis_as_command(
     Parameters
     ----------
     entry : Analysis
+        Analysis, with its key and parameters.
     plan : Plan
         Plan with the data; its folds are those that are analysed.
     values : Mapping
@@ -53,6 +54,8 @@ def analysis_as_command(
     parameters = entry.validate(values)
     if entry.needs is Needs.RUN and (study is None or run is None):
         return ""
+    # It has a command of its own, whose words only a function of the
+    # analysis knows.
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
@@ -70,6 +73,7 @@ def analysis_as_command(
     if entry.needs is Needs.PLAN:
         input_words = [data_word(plan), *plan_words(plan)]
     elif entry.needs is not Needs.RUN:
+        # An analysis of data needs only what divides and reads them.
         fields = field_words(
             plan, ("folds", "missing", "normalize", "protocol", "seed")
         )
@@ -81,15 +85,17 @@ def analysis_as_command(
 def _own_words(
     entry: Analysis, plan: Plan, parameters: Mapping[str, Any]
 ) -> list[str] | None:
-    """Return the words of the analysis's own function.
+    """Return the terminal words that the analysis's own function makes from its parameters.
 
-    None if the function of a plug-in fails, or does not return a list of texts.
+    None if the function of a plug-in fails or takes too long, or does not
+    return a list of texts.
     """
 
     def words() -> Any:
         return imported(entry.words)(plan, parameters)
 
     try:
+        # Only code of other packages may fail or hang.
         answer = words() if entry.is_own else called(words, _TIMEOUT)
     except (RuntimeError, TimeoutError):
         if entry.is_own:

@@ -37,13 +37,15 @@ Subject = RankingDataset | FoldedDataset | RunResult | Plan
 def analysis_steps(
     entry: Analysis, subject: Sequence[Any], values: Mapping[str, Any]
 ) -> Iterator[WorkProgress | AnalysisResult]:
-    """Yield the progress of an analysis and its partial results; the last value is the final result.
+    """Yield the progress of an analysis, its partial results, and last its final result.
 
     Parameters
     ----------
     entry : Analysis
+        Analysis to carry out.
     subject : sequence
-        Arguments of the analysis's function, by its `Needs`.
+        Arguments of the analysis's function, by its `Needs`: data, or a run or a plan
+        with its data.
     values : Mapping
         Parameters by name.
 
@@ -59,6 +61,7 @@ def analysis_steps(
     parameters = entry.validate(values)
 
     def results() -> Iterator[Any]:
+        """Call the analysis's function: yield what it yields, and last what it returns."""
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
             answer = yield from answer
@@ -84,6 +87,7 @@ def analysis_steps(
     except RuntimeError as error:
         if entry.is_own:
             raise
+        # The plug-in's error, which names the analysis.
         raise AnalysisError(entry.label, str(error)) from error
 
 
@@ -143,6 +147,7 @@ def analyse(
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
     if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
+    # Types of the arguments, for as many arguments as there are.
     signatures = [
         types for types in _ARGUMENT_TYPES[entry.needs] if len(types) == len(arguments)
     ]
@@ -235,6 +240,7 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
 
 
 def _plain_cell(entry: Analysis, cell: object) -> Cell:
+    """Return a cell as a plain text, number or None; AnalysisError for anything else."""
     value = cell.item() if isinstance(cell, np.generic) else cell
     if isinstance(value, str):
         return one_line(value)

@@ -69,7 +69,7 @@ class Comparison:
     divisions: Mapping[str, str] = field(default_factory=dict)
 
     def plans(self, data: str) -> tuple[Plan, ...]:
-        """Return the plans for one dataset.
+        """Return the plans for one dataset, a file, a folder or the name of the sample.
 
         Raises
         ------
@@ -95,9 +95,11 @@ class Comparison:
     ) -> Plan:
         """Return the plan of one combination of a run.
 
-        A combination is a label, a protocol, the key of a method and the key of a
-        ranker, or "".
+        `label` is the column of a judge's labels, `protocol` divides the
+        data into folds, and `key` and `ranker` are keys of methods; each
+        may be "".
         """
+        # Parameters of the run win over those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {
             **self.protocol,
@@ -111,6 +113,7 @@ class Comparison:
                 **run.get("ranker_parameters", {}),
             }
             values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
+        # A protocol of the run wins over that of the dataset.
         protocol = protocol or self.divisions.get(data, "")
         if protocol:
             values["protocol"] = protocol
@@ -156,6 +159,7 @@ def load_comparison(path: str | Path) -> Comparison:
     try:
         _check_kinds(values)
         for key in values.get("parameters", {}):
+            # Called for its error only.
             method(key)
         # The remaining fields are those of every plan.
         comparison = Comparison(
@@ -170,9 +174,11 @@ def load_comparison(path: str | Path) -> Comparison:
             },
             against=values.get("against", ""),
         )
-        # raises the errors of invalid plans before any work
+        # Plans are made for their errors only, so any name of the data will do.
         plans = comparison.plans("nowhere")
         if comparison.against:
+            # Called for its error only: the reference must be one of the
+            # runs.
             named(plans, comparison.against)
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
@@ -180,7 +186,10 @@ def load_comparison(path: str | Path) -> Comparison:
 
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
-    """Refuse fields of a wrong type; `Plan` checks their values."""
+    """Raise a PlanError for fields of a comparison with a wrong type.
+
+    The values inside are checked later, when plans are made of them.
+    """
     runs = _checked_runs(values)
     data = values.get("data", [])
 
@@ -269,6 +278,7 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
     folds = [
         fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds
     ]
+    # Inner folds validate without a validation part.
     if not plan.inner and all(
         fold.vali is None and fold.test is None for fold in folds
     ):
@@ -281,7 +291,10 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def folder_name(plan: Plan) -> str:
-    """Return a short name for a run's folder that differs for different parameters."""
+    """Return a short name for a run's folder, such as "gas-ranksvm-train-20".
+
+    It differs for different parameters; values of grids are left out.
+    """
     parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
@@ -312,6 +325,7 @@ def tests_of(
         has_reference = against and any(
             is_named(result.plan, against) for result in runs
         )
+        # Numbers identify the runs in tables.
         numbered = dict(enumerate(runs, start=1))
         comparisons += compare_groups(
             numbered, against=against if has_reference else None
@@ -324,7 +338,7 @@ def tests_of(
 def comparison_table(
     results: Sequence[RunResult],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return header and rows with all digits, one row per run and published source."""
+    """Return header and rows with all digits: one row per run, measure and published number."""
     header = [
         "data",
         "method",

@@ -122,10 +122,12 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand from a model that had seen queries of the measures.
+    """Return whether features were chosen by hand from a model that had seen measured queries.
 
     It certainly had not seen the test queries of its own fold, so a run on this fold
     alone, measured on the test part, counts as not chosen by hand.
+
+    `folds` are those that the run measures, on a part of the data.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
@@ -143,7 +145,9 @@ def label_of(plan: Plan) -> str:
 
 
 def comparable(run: RunResult, other: RunResult) -> Comparability:
-    """Return whether two runs may be ranked, tested, drawn or described together, with the reason if not.
+    """Return whether two runs may be ranked, tested, drawn or described together.
+
+    The reason is included if not.
 
     Parameters
     ----------
@@ -200,6 +204,8 @@ def why_unranked(run: RunResult) -> str:
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
+        # The rest is measured on queries that chose no model, unless a user
+        # chose.
         case _ if comparison_key(run).is_hand_chosen:
             return tr(
                 "its features were chosen by hand from a run that saw these queries"
@@ -224,7 +230,10 @@ changes the digest."""
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008"."""
+    """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008".
+
+    A key has the properties that comparable runs share.
+    """
     # Data may differ although their name is the same.
     match difference:
         case Difference.DATA if key.data_name == other.data_name:
@@ -278,7 +287,8 @@ def listed_folds(numbers: Sequence[int]) -> str:
 
 
 def _origin_of_folds(plan: Plan) -> str:
-    """Return how the folds were made, without the share of the training queries."""
+    """Return how the folds were made, as a text: "5-fold, seed 0", or "as in the files"."""
+    # The share of the training queries does not change what is measured.
     protocol = str(replace(parse_protocol(plan.protocol), train=100))
     if protocol == GIVEN:
         return tr("as in the files")
@@ -355,6 +365,7 @@ def comparable_groups(
     # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
+        # Runs without estimates are apart by the reason for it.
         unfitted = None if run.part.is_estimate else run.unfitted
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
@@ -364,8 +375,10 @@ def comparable_groups(
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
+        """Return the key by which groups are sorted, from their common properties."""
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
+        # Ascending order: ranked groups (False) first, then more queries.
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
     # The first group of a dataset leads; the other groups say why they are apart from
@@ -418,7 +431,11 @@ class ExpectedRun:
 
     @property
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
-        """Part of its :class:`ComparisonKey` that is known before it has results, and its hand choices."""
+        """Properties that comparable runs share, as far as they are known before any results.
+
+        They are data, label, convention, origin of the folds, folds, and
+        folds of features that were chosen by hand.
+        """
         hand_choices = self.plan.extension(HandChoices)
         return (
             self.data_name,
@@ -430,10 +447,11 @@ class ExpectedRun:
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
-        """Return whether the run will be comparable with the runs of a group, as far as is known now."""
+        """Return whether the run will be comparable with a group of runs, as far as is known now."""
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
+        # The last property, features chosen by hand, has just been compared.
         *properties, _ = self.kind
         return tuple(properties) == (
             key.data_name,

@@ -53,7 +53,10 @@ class Published:
     source: str
 
     def fits(self, plan: Plan, dataset: str) -> bool:
-        """Return whether a plan on data of this name matches."""
+        """Return whether the published number is of a plan's method on data of this name.
+
+        The name may have a suffix; conditions on parameters must hold.
+        """
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
@@ -66,7 +69,7 @@ class Published:
 
 
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
-    """Return whether a parameter fulfils a condition.
+    """Return whether a parameter of a plan fulfils a condition.
 
     The condition is a value, as in "loss=hinge", or a number that a value exceeds:
     "lambda1>0".
@@ -75,10 +78,12 @@ def _is_fulfilled(condition: str, plan: Plan) -> bool:
     if not equal:
         name, _, value = condition.partition(">")
     parameter = plan.parameters.get(name)
+    # One value, not a grid or a list.
     if not isinstance(parameter, tuple):
         return str(parameter) == value
     if equal:
         return all(number == float(value) for number in parameter)
+    # A grid often begins with 0, so one greater value is enough.
     return any(number > float(value) for number in parameter)
 
 
@@ -144,6 +149,8 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     The result is {} unless the run has five test parts.
     """
     plan = run.plan
+    # Published numbers are averages over the test parts of LETOR's five
+    # folds.
     is_published = (
         len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     )
@@ -152,7 +159,7 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
 
 
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
-    """Return a row for every published number that matches the numbered runs."""
+    """Return a row for every published number that matches one of the numbered runs."""
     return [
         PublishedRow(
             key=key,

@@ -34,7 +34,7 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return the position of the first run that each run repeats; its own position without one.
+    """Return for each run the position of the first run that it repeats, or its own position.
 
     A run repeats another run of the same plan on data of the same name if the features
     and measures of their models are identical, bit for bit; the location of the data,
@@ -50,7 +50,11 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 
 
 def repeats(run: RunResult, other: RunResult) -> bool:
-    """Return whether two runs are identical; see :func:`first_equals`."""
+    """Return whether a run repeats another one, bit for bit.
+
+    The plans agree in all that matters, on data of the same name, and their
+    models have the same features, weights and measures.
+    """
     return run is other or (
         run.data_name == other.data_name
         and len(run.folds) == len(other.folds)
@@ -62,17 +66,20 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 
 def _compared_fields(plan: Plan) -> list[Any]:
-    """Return the values of the fields in which the plans of equal runs agree."""
-    counting = counting_plan(plan)
+    """Return the values of the plan's fields in which repeated runs agree."""
+    effective_plan = counting_plan(plan)
     return [
-        getattr(counting, field.name)
+        getattr(effective_plan, field.name)
         for field in fields(plan)
         if field.name not in _NOT_COMPARED
     ]
 
 
 def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether the models of two folds are the same, by the measures that both have."""
+    """Return whether two folds selected the same features, weights and measures.
+
+    Only measures that both have are compared.
+    """
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)
@@ -91,6 +98,10 @@ def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
 def _have_same_measures(
     values: Mapping[str, float], other_values: Mapping[str, float]
 ) -> bool:
+    """Return whether two mappings have equal measures; NaN equals NaN.
+
+    Only measures that both have are compared.
+    """
     names = sorted(values.keys() & other_values.keys())
     measures = np.array([values[name] for name in names])
     other_measures = np.array([other_values[name] for name in names])
@@ -136,11 +147,14 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
 def distinct_family(
     comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
-    """Apply Holm's correction to comparisons as one family, in which equal pairs of runs count once.
+    """Apply Holm's correction to comparisons as one family.
+
+    Equal pairs of runs count once.
 
     Parameters
     ----------
     comparisons : sequence of PairedComparison
+        Tests of a run against another one.
     pairs : sequence of pairs of int
         Pair of runs of each comparison; for repeated runs, the first one.
 
@@ -158,6 +172,8 @@ def distinct_family(
     tests = family([comparisons[index] for index in index_of_pair.values()])
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
+        # A run compared with itself has no other test: its p stay as they
+        # are.
         corrected.get(pair)
         or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
@@ -273,6 +289,7 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     Parameters
     ----------
     run, reference : RunResult
+        Runs to compare.
     name : str
         Name of the measure.
 
@@ -294,7 +311,11 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
 def compare_with(
     run: RunResult, reference: RunResult, name: str, seed: int = 0
 ) -> PairedComparison:
-    """Compare two runs that can be paired by all queries, as :func:`compare_paired` does."""
+    """Test the difference of two runs in a measure over their queries.
+
+    The runs must be comparable and have the measure in each query. `seed`
+    is that of the randomisation and the bootstrap.
+    """
     better = measure(name).higher_is_better
     return compare_paired(
         run.per_query(name),
@@ -387,9 +408,9 @@ def compared_runs(
 def _p_values(
     tested: CorrectedTest | None,
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the corrected p of the three tests.
+    """Return the corrected p of three tests: randomisation, t and Wilcoxon.
 
-    Each is None if it is not known yet.
+    Each is None before all tests are made.
     """
     return (
         (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm)
@@ -404,7 +425,11 @@ def _corrected_tests(
     other_keys: Sequence[int],
     comparisons: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
-    """Return the comparisons of runs with the reference, corrected as one family."""
+    """Return the tests of runs against the reference, corrected as one family.
+
+    Runs that repeat another one count once. `comparisons` has the test of
+    each run by its number.
+    """
     first_of_reference, *firsts = first_equals(
         [runs[key] for key in (reference, *other_keys)]
     )
@@ -455,6 +480,7 @@ def compare_groups(
                 number=first_number, title=first.plan.title, name=name, known=measures
             )
         )
+    # Called for its error only.
     check_reference(runs, against)
     return tuple(
         _compared_with_reference(group, name, against, seed)
@@ -474,8 +500,14 @@ def compare_runs(
     ----------
     runs : sequence of RunResult
         Comparable runs; their numbers count from 1.
-    name, against, seed
-        As in :func:`compare_groups`.
+    name : str, optional
+        Measure; by default the selection criterion of the first run, or its first
+        reported measure.
+    against : int or str, optional
+        Reference run: its number, the key of its method, "gas", or of method and
+        ranker, "gas/ranksvm"; by default the run with the best average.
+    seed : int, default 0
+        Seed of the randomisation and the bootstrap.
 
     Raises
     ------
@@ -499,6 +531,7 @@ def compare_runs(
             raise PlanError(
                 f"Run {number}, {result.plan.title}, cannot be compared with run 1: {reason}."
             )
+    # All runs are comparable, so there is one group.
     (comparison,) = compare_groups(dict(enumerate(runs, start=1)), name, against, seed)
     return comparison
 
@@ -511,6 +544,7 @@ def _compared_with_reference(
     reference = (
         None if group.unranked else reference_position(group.runs, name, against)
     )
+    # A single run, or runs that must not be ranked, have no tests.
     if reference is None:
         return RunComparison(group, name, reference=None, tests=(None,) * len(runs))
     pairs = [
@@ -520,6 +554,7 @@ def _compared_with_reference(
         and run.has_per_query(name)
         and runs[reference].has_per_query(name)
     ]
+    # None for the reference, and for a run without values in each query.
     tests: list[CorrectedTest | None] = [None] * len(runs)
     for (position, _), test in zip(
         pairs, _family_tests(runs, pairs, name, seed), strict=True
@@ -533,7 +568,9 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with a run without pins, or else with an earlier run.
+    """Compare every run with pinned or banned features with the same run without these pins.
+
+    Without such a run, an earlier run with other pins takes its place.
 
     Parameters
     ----------
@@ -579,7 +616,11 @@ def pin_effects(
 def _family_tests(
     runs: Sequence[RunResult], pairs: Sequence[tuple[int, int]], name: str, seed: int
 ) -> list[CorrectedTest]:
-    """Test pairs of runs, by their positions, as one family."""
+    """Test pairs of runs by a measure, with a correction for all pairs together.
+
+    A pair has the positions of two runs; the test is of the first minus the
+    second.
+    """
     firsts = first_equals(runs)
     comparisons = [
         compare_with(runs[run], runs[other], name, seed) for run, other in pairs
@@ -606,15 +647,16 @@ def check_reference(runs: Mapping[int, RunResult], against: int | str | None) ->
             f"against: expected a run number from 1 to {len(runs)}, got {against}."
         )
     if isinstance(against, str):
+        # Called for its error only.
         named([run.plan for run in runs.values()], against)
 
 
 def reference_position(
     runs: Mapping[int, RunResult], name: str, against: int | str | None
 ) -> int | None:
-    """Return the position of the reference run: the requested run, or else the one with the best average.
+    """Return the position of the reference run: the requested one, or that with the best average.
 
-    None for a single run.
+    None for a single run, or if no run is the best of comparable runs.
     """
     if len(runs) == 1:
         return None
@@ -650,6 +692,7 @@ def named(plans: Sequence[Plan], name: str) -> int:
         raise PlanError(
             f"against: expected one of {', '.join(names)}, got {shown(name)}."
         )
+    # False comes before True: first a run without a ranker.
     return min(positions, key=lambda position: bool(plans[position].ranker))
 
 

@@ -45,16 +45,22 @@ class CandidateGroups:
     def of(
         cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups
     ) -> Self:
-        """Return the candidates among features, by their ids, names and groups."""
+        """Return the candidates among features, by the features' ids, names and groups.
+
+        `feature_ids` and `names` have length n; `groups` has lists of ids
+        by name.
+        """
         if not groups:
             return cls(tuple(names), ColumnGroups.of(len(names), ()))
         ids = [int(i) for i in feature_ids]
         column_of = {i: column for column, i in enumerate(ids)}
-        joint = [
+        # Columns of the members of each group.
+        member_columns = [
             [column_of[i] for i in members] for members in among(groups, ids).values()
         ]
         return cls(
-            candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint)
+            candidate_names(ids, names, groups),
+            ColumnGroups.of(len(ids), member_columns),
         )
 
     @cached_property
@@ -67,7 +73,8 @@ class CandidateGroups:
         return self.columns.groups[self.columns.of_column[column]]
 
     def path(self, path: PathResult) -> PathResult:
-        """Return a path in which only the representative columns are selected and compared."""
+        """Return a path in which a group is one feature, its representative column."""
+        # Without groups every column stands for itself.
         if self.columns.trivial:
             return path
         return replace(
@@ -76,9 +83,11 @@ class CandidateGroups:
         )
 
     def correlations(self, features: Floats) -> Floats:
-        """Return correlations (n, n) of features, with those of candidates at their representative columns.
+        """Return correlations, shape (n, n), in which a group is one feature.
 
-        The correlation of two candidates is that of their most similar features.
+        `features` has those of the features. The correlation of two
+        candidates is that of their most similar features; it is at their
+        representative columns.
         """
         if self.columns.trivial:
             return features
@@ -100,9 +109,10 @@ class CandidateGroups:
         return merged
 
     def _representative_step(self, step: Step) -> Step:
-        """Return a step in which only the representative columns are selected and compared."""
+        """Return a step in which a group is one feature, its representative column."""
         candidates = step.candidates
         if candidates.size:
+            # `standing` has the representative column of each column.
             candidates = np.where(
                 self.standing == np.arange(candidates.size), candidates, np.nan
             )
@@ -192,6 +202,7 @@ class CandidateMap:
         if self.growing:
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
+            # Steps at equal ratios: denser at the start.
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
             # it takes the place of the closest one, if possible not of an end
             if nearest not in columns:
@@ -215,6 +226,7 @@ class CandidateMap:
         # The feature that must be shown takes the last row.
         if always in self.features and self.features.index(always) not in rows:
             rows[-1] = self.features.index(always)
+        # All combinations of these rows and columns.
         cells = np.ix_(rows, columns)
         return replace(
             self,
@@ -258,11 +270,14 @@ class Margin:
 
 
 def shares(score: CandidateScore, values: Floats) -> Floats:
-    """Return the scores of a step as shares of its best, 0 to 1; NaN for features that were not candidates.
+    """Return the scores of a step as shares of its best, from 0 to 1.
 
     A share is the score divided by the best score. If the smallest score is the best,
     it is divided by the score instead. If no score is positive, or 0 has no meaning, a
     share is the position of the score between the worst and the best score.
+
+    `values` has shape (n,), one score per feature. NaN for features that
+    were not candidates.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -291,6 +306,7 @@ def candidate_map(
     Parameters
     ----------
     path : PathResult
+        Path of K steps.
     score : CandidateScore
         Score by which the method compares candidates.
     groups : CandidateGroups, optional
@@ -374,7 +390,10 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 
 
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
-    """Return the margin of each feature of a path, by its column.
+    """Return the margin of each feature of a path over its best rival, by its column.
+
+    A margin is the lead over the best candidate that was not selected, as a
+    share of the larger score.
 
     On a growing path, it is the margin at the step that selects the feature. For
     iterations, it is the margin over the next feature by the scores of the last
@@ -405,11 +424,14 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
 def step_margin(
     score: CandidateScore, step: Step, feature: int | None = None, divisor: float = 1.0
 ) -> Margin:
-    """Return the margin of a feature at a step.
+    """Return the margin of a feature over its best rival at a step.
+
+    It is the difference of their scores, as a share of the larger one.
 
     Parameters
     ----------
     score : CandidateScore
+        Score by which the method compares features.
     step : Step
         A step with at least one feature.
     feature : int, optional
@@ -446,7 +468,11 @@ def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
 def _margin_to_rival(
     score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints
 ) -> Margin:
-    """Return the margin of a feature over the best of its rivals, given all scores of a step."""
+    """Return the margin of a feature over the best of its rivals.
+
+    `values`, shape (n,), has the scores of all features at step `number`,
+    and `rivals` the columns of the rivals, perhaps none.
+    """
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):
         nan = float("nan")
@@ -456,6 +482,7 @@ def _margin_to_rival(
     gains = score.gains(values)
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own_score), abs(float(values[rival])))
+    # Share of the larger of the two scores.
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
 
     # Between scores of opposite signs the difference exceeds the larger score: the
@@ -471,7 +498,7 @@ def _margin_to_rival(
 
 
 def _shown_steps(path: PathResult, max_places: int) -> list[int]:
-    """Return the positions of the steps in a map.
+    """Return the positions on a path of the steps in a map, at most `max_places`.
 
     These are the first steps, or evenly spaced iterations and rounds.
     """

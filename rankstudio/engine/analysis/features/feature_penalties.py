@@ -29,10 +29,11 @@ def feature_penalties(
     Parameters
     ----------
     plan : Plan
-        Plan with a method that weighs features; see ``Method.weighs_features``.
+        Plan with a method that weighs features by importance and similarity.
     parameters : Mapping
         One value for each parameter of the method.
     data : TrainingData
+        Training part.
     ids : ndarray of shape (n,)
         Ids of the features.
     columns, selected : sequence of int
@@ -47,8 +48,9 @@ def feature_penalties(
     column_array = np.asarray(columns, dtype=np.int64)
     other_array = np.asarray(selected, dtype=np.int64)
     work = method.weighed_features(data, column_array, other_array)
+    # The method has no such weights with these parameters.
     if work is None:
         raise PlanError(
             tr("{method} does not weigh features.").format(method=plan.entry.label)
         )
-    return finish(work)
+    return finish(work)  # without the progress that it yields

@@ -104,7 +104,10 @@ class ValueHistogram:
 
     @property
     def shares(self) -> Floats:
-        """Counts as shares that sum to 1 in each row; 0 in an empty row."""
+        """Counts as shares that sum to 1 in each row; 0 in an empty row.
+
+        The result has shape (n, bins), one row per feature.
+        """
         totals = self.counts.sum(axis=1, keepdims=True)
         shares: Floats = np.divide(
             self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0
@@ -217,9 +220,15 @@ def fold_quality(
     summary: DatasetSummary,
     convention: str = DEFAULT,
 ) -> QualityReport:
-    """Describe every feature of the documents that `describe_fold` describes, with a given summary."""
+    """Describe every feature of a fold's documents, or of all documents.
+
+    `number` is that of the fold, None for all, and `summary` was made of
+    the same documents.
+    """
     parts = described_parts(dataset, number)
     if len(summary.features) < dataset.n_features:
+        # Of wide data, the summary has only the features with the most
+        # values.
         ids = [feature.feature_id for feature in summary.features]
         columns = np.searchsorted(dataset.feature_ids, ids)
         parts = tuple(part.with_features(columns) for part in parts)
@@ -229,7 +238,12 @@ def fold_quality(
 def _sampled_queries(
     parts: tuple[RankingDataset, ...],
 ) -> tuple[Floats, Floats, Ints, Grading]:
-    """Return X, y, query pointer and grading of all queries, or of every i-th query of large data."""
+    """Return X, y, query pointer and grading of all queries, or of a sample of large data.
+
+    The sample has every i-th query. X has shape (m, n) and y shape (m,).
+    Query q has the rows from ptr[q] to ptr[q + 1]; the grading has the
+    largest label.
+    """
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
@@ -248,6 +262,7 @@ def _sampled_queries(
         for begin in range(0, part_rows.size, _ROWS_AT_ONCE):
             block = part_rows[begin : begin + _ROWS_AT_ONCE]
             X[n_filled : n_filled + block.size] = part.X[block]
+            # Free the memory of rows that were mapped from a file.
             release(part.X[block[0] : block[-1] + 1])
             n_filled += block.size
 
@@ -266,7 +281,10 @@ def _sampled_queries(
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
-    """Yield the histogram of each column."""
+    """Yield the histogram of each of the n columns of X, shape (m, n).
+
+    Values are counted for all documents and for the relevant ones.
+    """
     is_relevant = y > 0
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
@@ -274,6 +292,8 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
         # Halves are subtracted, because the difference of two finite numbers may be
         # infinite.
         width = high / 2 - low / 2
+        # Position of each value in the range: 0 at its low end, 1 at its
+        # high end.
         fractions = (
             (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
         )
@@ -301,8 +321,13 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction, and whether this ranks small values first."""
+    """Return each feature's measures in its better direction, and whether this ranks small values first.
+
+    The measures have shape (n,) by name, and so has the second array. X has
+    shape (m, n).
+    """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
+    # The first measure decides the better direction.
     first = next(iter(down))
     ascending = up[first] > down[first]
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
@@ -311,7 +336,11 @@ def _measure_features_alone(
 def _features_that_leak(
     evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]
 ) -> Bools:
-    """Return which features alone rank nearly as well as the labels themselves, by every measure."""
+    """Return which features alone rank nearly as well as the labels themselves, shape (n,).
+
+    `measures` has each measure of ranking by each feature, shape (n,). All
+    of them must be nearly perfect.
+    """
     # of the worst and the best ranking
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
     is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
@@ -326,7 +355,10 @@ def _features_that_leak(
 
 
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
-    """Return the earlier column of each column that equals it in every document of all parts."""
+    """Return, by column, the earlier column that equals it in every document of all parts.
+
+    `X` has the sampled documents, which narrow the search.
+    """
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
     # The different columns by the bytes of their first 64 values; adding 0.0 turns -0.0
@@ -353,11 +385,12 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 
 
 def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
-    """Return the earlier equal column of each column, by the stored values of sparse columns."""
+    """Return, by column, the earlier column of sparse data that equals it."""
     csc = concatenated([part.X for part in parts]).csc
     column_by_content: dict[bytes, int] = {}
     twins: dict[int, int] = {}
     for j in range(csc.shape[1]):
+        # Rows and values that the column stores.
         span = slice(*csc.indptr[j : j + 2])
         content = csc.indices[span].tobytes() + csc.data[span].tobytes()
         earlier = column_by_content.setdefault(content, j)
@@ -367,11 +400,14 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
 
 
 def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
-    """Return whether two columns are equal, by blocks of rows up to the first that differs."""
+    """Return whether two columns are equal, read in blocks up to the first difference.
+
+    `X` has shape (m, n), and may lie in a file.
+    """
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
         are_equal = bool((rows[:, i] == rows[:, j]).all())
-        release(rows)
+        release(rows)  # frees the memory of rows mapped from a file
         if not are_equal:
             return False
     return True
@@ -383,12 +419,17 @@ def _findings_by_feature(
     leaking: Bools,
     measures: Mapping[str, Floats],
 ) -> Iterator[tuple[Finding, ...]]:
-    """Yield the findings of each feature, in the order of the features."""
+    """Yield the problems of each feature, in the order of the features.
+
+    `twins` has the earlier equal column of a column, `leaking`, shape (n,),
+    tells which features rank like the labels, and `measures` has the
+    measures of each feature, shape (n,).
+    """
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
     # Constant features have no range to compare with.
     varying_ranges = ranges[[not f.constant for f in features]]
-    usual = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
+    median_range = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
         findings: list[Finding | None] = []
@@ -403,12 +444,14 @@ def _findings_by_feature(
             findings.append(
                 _leak_finding(name, float(values[j])) if leaking[j] else None
             )
-            findings.append(_scale_finding(float(ranges[j]), usual))
+            findings.append(_scale_finding(float(ranges[j]), median_range))
             findings.append(_zeros_finding(feature))
         yield tuple(finding for finding in findings if finding is not None)
 
 
 def _duplicate_finding(twin: FeatureSummary) -> Finding:
+    """Return the problem that a feature equals an earlier one, its twin."""
+    # A name such as "feature 7" would only repeat the id.
     named = f"feature {twin.feature_id}" + (
         "" if twin.name.startswith("feature ") else f" ({twin.name})"
     )
@@ -421,6 +464,7 @@ def _duplicate_finding(twin: FeatureSummary) -> Finding:
 
 
 def _leak_finding(name: str, value: float) -> Finding:
+    """Return the problem that a feature ranks nearly like the labels, by this measure."""
     text = tr(
         "Possible label leakage: it ranks nearly like the labels ({name} {value:.4f}). A "
         "feature made after judging, such as clicks on judged documents, is not available at "
@@ -429,25 +473,29 @@ def _leak_finding(name: str, value: float) -> Finding:
     return Finding(Oddity.LEAKING, tr("leakage?"), text.format(name=name, value=value))
 
 
-def _scale_finding(width: float, usual: float) -> Finding | None:
-    """Return a finding if the range of a feature is far wider or narrower than the usual range."""
-    if not usual or (usual / FAR < width < usual * FAR):
+def _scale_finding(width: float, median_range: float) -> Finding | None:
+    """Return the problem that a feature's range is far wider or narrower than the median.
+
+    Both numbers are half ranges. None if there is no problem.
+    """
+    if not median_range or (median_range / FAR < width < median_range * FAR):
         return None
     ratio = 0.0
-    if width > usual:
-        ratio = width / usual
+    if width > median_range:
+        ratio = width / median_range
     elif width:
-        ratio = usual / width
+        ratio = median_range / width
     if not ratio or not np.isfinite(ratio):
         return None
     text = tr(
         "Its range is {ratio:,.0f} times {than} than the median range. Regularization treats "
         "such features differently; scaling within each query (File, Scaling) corrects this."
-    ).format(ratio=ratio, than=tr("wider") if width > usual else tr("narrower"))
+    ).format(ratio=ratio, than=tr("wider") if width > median_range else tr("narrower"))
     return Finding(Oddity.BADLY_SCALED, tr("badly scaled"), text)
 
 
 def _zeros_finding(feature: FeatureSummary) -> Finding | None:
+    """Return the problem that a feature is 0 in most documents; None if it is not."""
     if feature.zeros < MOSTLY:
         return None
     text = tr("It is 0 in {share} of the documents and can order only the others.")

@@ -64,12 +64,14 @@ class FeaturesAlone:
 def measuring_alone(
     fold: Fold, measure: str, convention: str, *, sealed: bool = False
 ) -> Generator[float, None, FeaturesAlone]:
-    """Measure the ranking by each feature alone, and yield the share done.
+    """Measure the ranking by each feature alone; yield the share of the work that is done.
 
     Parameters
     ----------
     fold : Fold
+        Documents to rank.
     measure, convention : str
+        Name of the measure, and key of its convention.
     sealed : bool
         Whether to leave the test part out.
 
@@ -79,6 +81,7 @@ def measuring_alone(
     """
 
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
+        """Return the evaluator of measures on a part."""
         return Evaluator(
             part.y, part.query_ptr, convention, measures, grading=part.grading
         )
@@ -104,6 +107,7 @@ def measuring_alone(
     # in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
+    # Rankings from large to small values, and from small to large ones.
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names),
         fold.train.X,
@@ -137,7 +141,10 @@ def measuring_columns(
     signs: Sequence[Floats],
     span: tuple[float, float] = (0.0, 1.0),
 ) -> Generator[float, None, list[dict[str, Floats]]]:
-    """Return the measures of ranking by each column times its sign, for several arrays of signs.
+    """Return the measures of ranking by each column times its sign.
+
+    The result has a dict of measures, shape (n,) each, for each array of
+    `signs`, shape (n,).
 
     The share done is yielded in between: it starts at ``span[0]`` and grows by
     ``span[1]``.

@@ -66,6 +66,7 @@ def fsmrank_bounds(
     importance : ndarray of shape (2n,)
         Importance s of the features and of their negatives, at most 1.
     lambda1 : float
+        Weight λ1 of the penalty on similar features.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
         Loss of the pairs.
     confidence : float, default 0.95
@@ -107,6 +108,8 @@ def fsmrank_bounds(
 
     # C is the sum of the absolute weights, each divided by its importance.
     used = np.flatnonzero(step.coef)
+    # A negative weight belongs to the feature's negative, in the second
+    # half.
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
     C = float((size[used] / s).sum())
     if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
@@ -140,9 +143,13 @@ def bounds_of(
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
 
+    They bound the objective that FSMRank minimises, by the theorems of its
+    paper.
+
     Parameters
     ----------
     plan : Plan
+        Plan of the run.
     parameters : Mapping
         Parameters of the model's combination.
     step : Step
@@ -153,6 +160,7 @@ def bounds_of(
     if plan.method != "fsmrank" or plan.ranker:
         return None
     ids = train.feature_ids
+    # Importance of all features; no similarities are needed.
     penalties = feature_penalties(plan, parameters, data, ids, range(ids.size), ())
     try:
         importance = np.concatenate((penalties.importance, penalties.of_negative))

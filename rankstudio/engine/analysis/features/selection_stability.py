@@ -97,6 +97,7 @@ def stability_table(
     Parameters
     ----------
     title : str
+        Title of the table.
     runs : iterable of (int, str, RunResult)
         Number, name and result of each run; each with several folds.
     """
@@ -106,6 +107,7 @@ def stability_table(
         # Only one of the two corrected indices applies to a run; the other has a dash.
         run_stability = stability_of_run(result)
         s = run_stability.indices
+        # The first index, Jaccard, always applies.
         corrected = [
             f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]
         ]
@@ -122,6 +124,7 @@ def stability_table(
     first_warning = next(filter(None, warnings), "")
     note = f"{note} {first_warning}".rstrip()
     header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]
+    # Only the names, in column 1, are aligned to the left.
     return TextTable(title=title, header=header, rows=rows, left=(1,), note=note)
 
 
@@ -157,7 +160,10 @@ def _selected_columns(
 def _chosen_features(
     folds: Sequence[FoldResult], names: Mapping[int, str]
 ) -> tuple[ChosenFeature, ...]:
-    """Return the features that any fold selected, the most frequent first, with their ranks by fold."""
+    """Return the features that any fold selected, with their ranks by fold.
+
+    The most frequent come first, then those with the smaller sum of ranks.
+    """
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):
@@ -187,6 +193,7 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
         Positions from 1; NaN if a model does not contain the feature.
     """
     ranks = np.full((len(feature_ids), len(folds)), np.nan)
+    # Ids need not ascend, so they are searched in sorted order.
     order = np.argsort(feature_ids)
     for index, fold in enumerate(folds):
         selected = np.array(fold.selected, dtype=np.int64)

@@ -23,9 +23,10 @@ def enough_queries(count: int, least: int, what: str) -> None:
 def halved_count(
     n_queries: int, n_documents: int, what: str, *, one_ranking: bool
 ) -> int:
-    """Return the number of queries, or of documents of one ranking, that are divided into halves.
+    """Return how many queries, or documents of one ranking, are divided into halves.
 
-    Raise DatasetError if they are too few.
+    DatasetError is raised if they are too few; `what` names the analysis
+    there.
     """
     if not one_ranking:
         enough_queries(n_queries, LEAST_QUERIES, what)
@@ -41,9 +42,10 @@ def halved_count(
 def columns_of(
     features: Sequence[int], n: int, *, least: int, most: int | None = None
 ) -> tuple[int, ...]:
-    """Return the columns of a set of some of n features.
+    """Return a set of some of n features as a tuple of 0-based columns.
 
-    ParameterError is raised for invalid columns.
+    ParameterError is raised for invalid columns, or fewer than `least` or
+    more than `most`; without `most`, up to n.
     """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
@@ -59,10 +61,12 @@ def columns_of(
 def exact_exchange(
     estimator: LinearRanker, data: TrainingData, what: str
 ) -> ExactExchange:
-    """Return the λ and loss whose exact left-out errors compare sets of features.
+    """Return the λ and loss with whose exact left-out errors sets of features are compared.
 
-    Raise an error if there is only one query, or the method has no such errors.
+    An error is raised if there is only one query, or the method has no such
+    errors; `what` names the analysis there.
     """
+    # Called for its error only.
     several_queries(data.ptr, what)
     exchange = estimator.exact_exchange()
     if exchange is not None:

@@ -40,9 +40,10 @@ def grid_text(plan: Plan) -> str:
 
 
 def chosen_text(run: RunResult) -> str:
-    """Return a text on the selected model.
+    """Return a text on the selected model: "λ = 2⁻², k = 7".
 
-    It is "λ = 2⁻², k = 7" for a single fold, otherwise it has the numbers of features.
+    For several folds, it has the numbers of features. It is "" if nothing
+    was selected.
     """
     if run.plan.entry.given:
         return ""
@@ -59,11 +60,12 @@ def _model_text(plan: Plan, chosen: Chosen) -> str:
 
 
 def run_text(run: RunResult, measure: str = "") -> str:
-    """Describe a run in sentences: everything that determines its numbers, and the versions.
+    """Describe a run in sentences: all that determines its numbers, and the versions.
 
     Parameters
     ----------
     run : RunResult
+        Run to describe.
     measure : str
         Name of the measure shown; by default the selection criterion.
     """
@@ -87,15 +89,20 @@ def plan_text(
     measure: str = "",
     chosen: str = "",
 ) -> str:
-    """Describe a plan in sentences: data, protocol, method, parameters, measure and seed; and the versions.
+    """Describe a plan in sentences, with the versions that computed it.
+
+    They name data, protocol, method, parameters, measure and seed.
 
     Parameters
     ----------
     plan : Plan
+        Plan to describe.
     data : str
         Name of the dataset.
     versions : Mapping of str to str
+        Versions that computed the run, by the name of the library.
     n_folds : int
+        Number of folds.
     measure : str
         Name of the measure shown; by default the selection criterion.
     chosen : str
@@ -120,7 +127,10 @@ def plan_text(
 
 
 def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
-    """Describe the current model of a path in a sentence."""
+    """Describe the current model of a path in a sentence, by fold, parameters and size.
+
+    `values` has a value for each parameter of which the plan has several.
+    """
     parts = [
         tr("fold {fold}").format(fold=fold),
         values_label(plan, values),
@@ -142,7 +152,7 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
-    """Describe several runs in sentences, with common settings stated once."""
+    """Describe several numbered runs in sentences, with common settings stated once."""
     _, first = runs[0]
     measures = [measure] if measure else []
     rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)

@@ -64,7 +64,10 @@ def _title(run: RunResult, subject: str) -> str:
 
 
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure whose x-axis is the size of models."""
+    """Return the caption of a figure with sizes of models on the x axis.
+
+    It names the run and the title of the y axis.
+    """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = (
@@ -84,6 +87,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     Parameters
     ----------
     run : RunResult
+        Run to draw.
     name : str
         Name of the measure, also of left-out queries; "" for the criterion.
 
@@ -98,7 +102,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     if not _has_curves(by_combination, name):
         return None
     n = len(by_combination)
-    # from 0 to 1, for the colors
+    # Positions from 0 to 1 in the color scale; a single curve has the middle.
     orders = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]
     series = [
         _combination_curve(run, paths, name, order)
@@ -170,7 +174,7 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination and size.
+    """Return a map of a validation measure by combination of parameters, and size.
 
     The result is None for a single combination.
     """
@@ -216,10 +220,11 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest value that have colours of their own.
+    """Return the least and the greatest value that have colors of their own.
 
-    They lie outside the 10th and 90th percentile by at most the distance between these
-    percentiles.
+    More extreme values have the same color as these. They lie outside the
+    10th and 90th percentile by at most the distance between these
+    percentiles, so that a few extreme values do not make all others alike.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -227,6 +232,7 @@ def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     if percentile_90 > percentile_10:
         low = max(low, 2 * percentile_10 - percentile_90)
         high = min(high, 2 * percentile_90 - percentile_10)
+    # Equal values get the color in the middle.
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
@@ -241,7 +247,7 @@ def named_feature(feature: ChosenFeature) -> str:
 def fold_features_figure(
     run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
-    """Return a map of the features that each fold selected, with their positions, up to a maximum number."""
+    """Return a map of the features that each fold selected, with their positions."""
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
@@ -292,6 +298,8 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
         {f.feature for f in stability.features if fold in f.ranks}
         for fold in stability.folds
     ]
+    # The Jaccard similarity is the number of common features divided by
+    # that of all.
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
 
     # The caption has the indices over all folds.
@@ -329,7 +337,10 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 def candidates_figure(
     run: RunResult, fold: FoldResult, number: int = 1
 ) -> RowsFigure | None:
-    """Return the candidates of a step of a fold's path, best first.
+    """Return a figure of the candidates of one step of a fold's path, best first.
+
+    Candidates are the features or groups that the step compared; `number`
+    is that of the step.
 
     The result is None if the method compares none.
     """
@@ -389,7 +400,9 @@ def candidates_figure(
 
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
-    """Return the candidates of a path by step, as shares of the best.
+    """Return a map of the candidates of a path by step, as shares of the step's best score.
+
+    Candidates are the features or groups that a step compares.
 
     The result is None if the method compares none.
     """

@@ -75,7 +75,7 @@ Named = tuple[int, str]
 
 
 def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
-    """Return the x axis of curves of runs; costs may be milliseconds."""
+    """Return the x axis of curves of runs; costs may be in milliseconds."""
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
     axes = {
@@ -101,13 +101,14 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return the curves of runs, with bands for paired runs.
+    """Return a figure with a curve of each run, and a band around those paired with one run.
 
     Parameters
     ----------
     data : str
         Name of the dataset.
     runs : sequence of (int, str)
+        Number and name of each run.
     curves : sequence of RunCurve or None
         One per run.
     reference : int
@@ -115,12 +116,13 @@ def run_curves_figure(
     name : str
         Name of the measure.
     by : {"size", "cost", "train", "seconds"}
+        The x axis: features, their cost, share of the training queries, or run time.
     part : {"vali", "test"}
         Part of the measure.
     """
     # One series for each run that has a curve.
     series = []
-    for (number, called), curve in zip(runs, curves, strict=True):
+    for (number, run_name), curve in zip(runs, curves, strict=True):
         if curve is None:
             continue
         x = tuple(map(float, curve.x))
@@ -133,13 +135,13 @@ def run_curves_figure(
         kind: Kind = "points" if by == "seconds" else "line"
         series.append(
             Series(
-                label=run_label(number, called),
+                label=run_label(number, run_name),
                 x=x,
                 y=mean,
                 low=low,
                 high=high,
                 kind=kind,
-                number=number - 1,
+                number=number - 1,  # colors count from 0, runs from 1
             )
         )
     if not series:
@@ -179,7 +181,7 @@ def run_curves_figure(
 def learning_figure(
     data: str, runs: Sequence[ReportedRun], name: str
 ) -> CurvesFigure | None:
-    """Return the curves of a measure by the share of the training queries.
+    """Return a figure of a measure by the share of the training queries.
 
     None if there are no runs that differ in this share only.
     """
@@ -202,7 +204,7 @@ def learning_figure(
                     run_label(last.number, last.title),
                     shares,
                     means,
-                    number=last.number - 1,
+                    number=last.number - 1,  # colors count from 0, runs from 1
                 )
             )
     if not series:
@@ -229,7 +231,10 @@ def pareto_figure(
     pareto_front: ParetoFront,
     name: str,
 ) -> CurvesFigure:
-    """Return a figure of size, or cost, against a validation measure, with the Pareto-optimal models.
+    """Return a figure of size, or cost, against a validation measure.
+
+    A line joins the Pareto-optimal models: no other is both smaller and
+    better.
 
     Parameters
     ----------
@@ -238,6 +243,7 @@ def pareto_figure(
     runs : sequence of (int, str, Plan)
         Runs in the order of the models' positions.
     pareto_front : ParetoFront
+        Models of the runs, and which of them are optimal.
     name : str
         Name of the measure.
     """
@@ -249,19 +255,19 @@ def pareto_figure(
             x=tuple(model.x for model in front),
             y=tuple(model.mean for model in front),
             kind="steps",
-            number=6,
+            number=6,  # position of its color
         )
     ]
 
     # All tried models as points, by run.
-    for index, (number, called, _) in enumerate(runs):
+    for index, (number, run_name, _) in enumerate(runs):
         models = [model for model in pareto_front.models if model.run == index]
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(
                 Series(
-                    run_label(number, called), x, y, kind="points", number=number - 1
+                    run_label(number, run_name), x, y, kind="points", number=number - 1
                 )
             )
 
@@ -285,7 +291,7 @@ def pareto_figure(
 
 
 def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
-    """Yield the best model, and the smallest model that is good enough, as marks."""
+    """Yield marks for the best model, and for the smallest one that is good enough."""
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
         suggested_name = tr("smallest within one standard error")
@@ -336,6 +342,9 @@ def differences_figure(
     """Return a figure of the differences of runs to one of them, with intervals.
 
     The result is None if there are no differences.
+
+    `tested` has the tests of the runs by a measure, `called` the name of
+    each run by its number, and `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -398,12 +407,12 @@ class StudyFigure:
 
 
 def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
-    """Return the figures of a study: first those of each group of comparable runs, then those of each run.
+    """Return the figures of a study: those of groups of comparable runs, then of each run.
 
     Parameters
     ----------
     source : ReportSource
-        No figure shows a number of a test part that is sealed.
+        The study to show; no figure has a number of a test part that is sealed.
     """
     reported = source.shown
     groups = reported.groups
@@ -429,7 +438,9 @@ def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
 def named_figures(
     figures: Sequence[StudyFigure], names: str
 ) -> tuple[StudyFigure, ...]:
-    """Return the requested figures, by names or their endings, separated by commas; all for "".
+    """Return the requested figures of a study; all for "".
+
+    `names` are names of figures or their endings, separated by commas.
 
     Raises
     ------
@@ -462,7 +473,7 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs.
+    """Yield the figures of a group of comparable runs, with `suffix` after their names.
 
     Each figure is drawn only when it is needed.
     """
@@ -472,6 +483,8 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     def figure(
         key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
     ) -> StudyFigure:
+        """Return a figure of runs that is drawn by `make`, with names for its file and title."""
+        # Some figures are about the queries that this title counts.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
         draw = partial(
             _figure_with_run_texts, partial(make, group_title, runs, name), runs, name
@@ -524,7 +537,11 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
 def _figure_with_text(
     make: Callable[[], Figure | None], explanation: Callable[[], str]
 ) -> Figure | None:
-    """Return a figure whose caption ends with a description of its runs."""
+    """Return a figure whose caption ends with a description of its runs.
+
+    `make` draws the figure, and `explanation` writes the description. The
+    result is None if there is nothing to draw.
+    """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
 
@@ -532,7 +549,11 @@ def _figure_with_text(
 def _figure_with_run_texts(
     make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str
 ) -> Figure | None:
-    """Return a figure of several runs, whose caption describes the runs that it shows."""
+    """Draw a figure of several runs, and describe the runs that it shows in its caption.
+
+    `make` draws the figure, and `name` is the measure. The result is None
+    if there is nothing to draw.
+    """
     figure = make()
     if figure is None:
         return None
@@ -560,7 +581,10 @@ def _shows(figure: Figure, label: str) -> bool:
 def curves_of(
     data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
 ) -> CurvesFigure | None:
-    """Return the curves of runs on a part, compared with the best one."""
+    """Return the curves of runs on a part of the data, compared with the best run.
+
+    `name` is the measure. The result is None if no run has a curve.
+    """
     datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
     curves = run_curves(
@@ -589,10 +613,14 @@ def alone_figure(
 def alone_of(
     data: FoldedDataset, run: RunResult, called: str, name: str
 ) -> CurvesFigure:
-    """Return a figure of the measure of each feature alone, in which the features of a run are marked."""
+    """Return a figure of the measure of each feature alone, with a run's features marked.
+
+    `called` is the name of the run, and `name` that of the measure.
+    """
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [
+        # Without the progress that the generator yields.
         finish(measuring_alone(fold, name, convention, sealed=True))
         for fold in data.folds
     ]
@@ -652,9 +680,10 @@ def differences_of(
     name: str,
     tested: Sequence[ComparedRun] | None = None,
 ) -> RowsFigure | None:
-    """Return a figure of the differences of runs to the best run.
+    """Return a figure of the differences of runs to the best run by a measure.
 
-    The tests are computed if not given.
+    The tests are computed unless `tested` has them. The result is None if
+    there are no differences.
     """
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
@@ -676,7 +705,7 @@ def _front_figure(
     name: str,
     by: Literal["size", "cost"] = "size",
 ) -> CurvesFigure | None:
-    """Return the Pareto front of runs.
+    """Return a figure of the Pareto-optimal models of runs, by size or cost.
 
     The data are used only if the data of all runs are available.
     """
@@ -700,6 +729,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     def figure(
         key: str, title: str, make: Callable[..., Figure | None], *arguments: object
     ) -> StudyFigure:
+        """Return a figure of the run that is drawn by `make(result, *arguments)`."""
         draw = partial(
             _figure_with_text,
             partial(make, result, *arguments),
@@ -716,6 +746,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
             path_figure,
             run.plan.left_out_by(name),
         )
+    # without a measure, the figure shows the criterion
     yield figure("criterion", "criterion by size", path_figure)
     yield figure(
         "map", f"validation {name} by parameters and size", combinations_figure, name

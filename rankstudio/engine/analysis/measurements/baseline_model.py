@@ -14,7 +14,10 @@ from rankstudio.engine.steps import Step
 
 
 def baseline_step(baseline: Baseline, feature_ids: Sequence[int]) -> Step:
-    """Return the model that ranks by the best single feature of a fold."""
+    """Return the best single feature of a fold as a model: weight 1 or -1, others 0.
+
+    `feature_ids`, of length n, has the 1-based id of each column.
+    """
     coef = np.zeros(len(feature_ids))
     column = list(feature_ids).index(baseline.feature)
     coef[column] = 1.0 if baseline.descending else -1.0

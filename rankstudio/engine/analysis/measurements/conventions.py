@@ -37,7 +37,7 @@ class ConventionRow:
 def convention_rows(
     methods: Mapping[int, str], means: Mapping[int, Mapping[str, float]], name: str
 ) -> tuple[ConventionRow, ...]:
-    """Return a row for each run.
+    """Return a row for each run, with its mean and its place under each convention.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ def convention_rows(
     sign = 1.0 if measure(name).higher_is_better else -1.0
     rows = []
     for key, run_means in means.items():
+        # Place 1 is the best; runs with equal means share a place.
         places = {
             convention: 1
             + sum(sign * other[convention] > sign * value for other in means.values())
@@ -66,7 +67,10 @@ def convention_rows(
 def reversed_pairs(
     rows: tuple[ConventionRow, ...], convention1: str, convention2: str
 ) -> tuple[int, int]:
-    """Return how many pairs of runs are in opposite order under two conventions, and the number of pairs."""
+    """Return how many pairs of runs change their order between two conventions.
+
+    The second number is that of all pairs that have a mean under both.
+    """
     pairs = [
         (
             a.places[convention1] - b.places[convention1],
@@ -87,7 +91,9 @@ _MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 
 
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
-    """Return a note if a convention treats more labels as relevant than another common one; otherwise "".
+    """Return a note if a convention counts more labels as relevant than another common one.
+
+    It is "" otherwise.
 
     Parameters
     ----------

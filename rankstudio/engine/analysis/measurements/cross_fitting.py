@@ -26,7 +26,7 @@ def cross_fitted(
     convention: str | None = None,
     engine: Remeasurement | None = None,
 ) -> RunResult:
-    """Return a run with its cross-fitted measures: of each validation query, by models chosen without it.
+    """Return a run with cross-fitted measures: of each validation query, without its choice.
 
     The validation queries of a fold are divided into 5 groups. For each group the
     plan's rule chooses a model by the other four, and its measure in the queries of the
@@ -98,7 +98,10 @@ def cross_fitted(
 
 
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
-    """Return a run with its cross-fitted measures, computed where an earlier version did not keep them.
+    """Return a run with its cross-fitted measures, computed if an earlier version lacks them.
+
+    They are measures in each validation query, by models that were chosen
+    without it.
 
     Nothing else changes. The run itself is returned if it has these measures, or if
     they cannot be computed, because the data or a validation part are missing.

@@ -37,7 +37,7 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return the plan of a run under these settings.
+        """Return the plan of a run under these settings of measures and convention.
 
         The result is the identical object if nothing changes.
         """
@@ -47,6 +47,7 @@ class Measurement:
             else (*plan.measures, self.measure)
         )
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
+        # Without `chooses`, the measure is only computed besides.
         chosen_by = criterion if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (
             plan.measures,

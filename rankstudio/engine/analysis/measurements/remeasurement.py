@@ -74,7 +74,10 @@ class RankedPath:
 
 
 def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
-    """Yield the paths in blocks that share their different rankings, and whose values fit into memory."""
+    """Yield ranked paths in blocks whose values fit into memory.
+
+    The paths of a block share their store of different rankings.
+    """
     block: list[RankedPath] = []
     n_values = 0
     for path in ranked:
@@ -92,7 +95,10 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
 def whole_steps(
     path: PathResult, part: RankingDataset
 ) -> tuple[NDArray[np.bool_], Sequence[Step]]:
-    """Return which steps of a path can score a part, and these steps."""
+    """Return which steps of a path can score a part, and these steps.
+
+    The first array has shape (K,), for all K steps of the path.
+    """
     is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
     if is_whole.all():
         return is_whole, path.steps
@@ -103,6 +109,9 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     """Return the values of complete steps, one row each, at their positions.
 
     The values at the other positions are NaN.
+
+    `complete`, shape (K,), says which steps are complete, and `values` has
+    only their rows.
     """
     if complete.all():
         return values
@@ -131,6 +140,7 @@ class Remeasurement:
     """
 
     def __init__(self) -> None:
+        # Caches. Weak keys: each entry lasts as long as the object it belongs to.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]
@@ -144,6 +154,7 @@ class Remeasurement:
         self._folds: WeakKeyDictionary[
             FoldResult, dict[tuple[Plan, Measurement], FoldResult]
         ] = WeakKeyDictionary()
+        # by the id of the part, which is stored too, the convention and the measures
         self._evaluators: dict[
             tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]
         ] = {}
@@ -151,14 +162,16 @@ class Remeasurement:
     def run(
         self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
     ) -> RunResult:
-        """Return a run under the current settings, with its plan changed accordingly.
+        """Return a run measured under other settings, with its plan changed accordingly.
 
         Parameters
         ----------
         result : RunResult
+            Finished run.
         dataset : FoldedDataset
             Data of the run, with documents.
         measurement : Measurement
+            Measure and convention, and whether the measure selects the models.
         """
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(
@@ -180,6 +193,7 @@ class Remeasurement:
         Parameters
         ----------
         result : RunResult
+            Finished run.
         dataset : FoldedDataset
             Data of the run, with documents.
         names : sequence of str
@@ -236,6 +250,7 @@ class Remeasurement:
         Parameters
         ----------
         result : RunResult
+            Finished run.
         dataset : FoldedDataset
             Data of the run, with documents.
         """
@@ -256,6 +271,7 @@ class Remeasurement:
                 if fold_result.chosen.step.covers(part.X):
                     self._ranking(fold_result.chosen.step, part, convention)
             yield
+            # Models of inner folds are not stored, so they cannot rank.
             if fold.vali is None or result.plan.inner:
                 continue
             # The other models on the validation part, while the cache is not full.
@@ -269,9 +285,10 @@ class Remeasurement:
     def mean(
         self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
     ) -> float:
-        """Return the mean of the current measure over the folds, for the models selected by the run.
+        """Return a run's mean of the settings' measure over its folds.
 
-        On the test part, or on the validation part without one; NaN if undefined.
+        It is that of the models that the run selected, on the test part, or
+        on the validation part without one; NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -294,17 +311,20 @@ class Remeasurement:
         dataset: FoldedDataset,
         measurements: Sequence[Measurement],
     ) -> Iterator[None]:
-        """Measure a run in advance; yields after each fold, and may be interrupted there.
+        """Measure a run in advance, and store the results for later calls.
 
-        Only the rankings of :meth:`rank_models` are measured, which needs almost no
-        memory.
+        Yields after each fold, and may be interrupted there. Only models
+        that :meth:`rank_models` has ranked are measured, which needs almost
+        no memory.
 
         Parameters
         ----------
         result : RunResult
+            Finished run.
         dataset : FoldedDataset
             Data of the run, with documents.
         measurements : sequence of Measurement
+            Settings of measures and conventions.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         for measurement in measurements:
@@ -323,15 +343,17 @@ class Remeasurement:
     def fold(
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
-        """Return a fold of a run under the current settings.
+        """Return a fold of a run, measured under other settings.
 
         The measured fold is cached as long as the fold.
         """
         if measurement.plan(plan) is plan and not measurement.sealed:
+            # Nothing changes.
             return result
         cached = self._folds.setdefault(result, {})
         if (plan, measurement) not in cached:
             while len(cached) >= _MAX_MEASUREMENTS:
+                # The oldest entry is the first one.
                 del cached[next(iter(cached))]
             cached[plan, measurement] = self._measured_fold(
                 result, fold, plan, measurement
@@ -341,7 +363,7 @@ class Remeasurement:
     def _measured_fold(
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
-        """Return a fold of a run under the current settings, where the measure may select another model."""
+        """Measure a fold of a run under other settings; its measure may select another model."""
         # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
         test_part = None if measurement.sealed else fold.test
@@ -391,13 +413,14 @@ class Remeasurement:
     def cross_fitted(
         self, result: FoldResult, fold: Fold, plan: Plan, new_plan: Plan
     ) -> Mapping[str, Floats]:
-        """Return the measures in each validation query, of models that the run chooses without this query.
+        """Return each measure in each validation query, by models chosen without this query.
 
         Parameters
         ----------
         result : FoldResult
             Fold of a run.
         fold : Fold
+            Data of the fold.
         plan : Plan
             Plan of the run, which chooses.
         new_plan : Plan
@@ -427,6 +450,7 @@ class Remeasurement:
             new_plan.evaluated != plan.evaluated
             or new_plan.convention != plan.convention
         ):
+            # The measures that the paths keep are of the old plan.
             paths = [_without_kept_measures(path) for path in paths]
         fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
@@ -434,7 +458,7 @@ class Remeasurement:
     def _with_choices(
         self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
     ) -> list[PathResult]:
-        """Return paths with the choices of their plan.
+        """Return paths with the models that the plan's rule chooses on subsets of the queries.
 
         A path whose models are not stored has none.
         """
@@ -454,7 +478,11 @@ class Remeasurement:
         fold: Fold,
         new_plan: Plan,
     ) -> dict[str, Floats]:
-        """Measure each query, by the new plan, with the models that the plan chooses without this query."""
+        """Measure each validation query by models that a plan chooses without this query.
+
+        `plan` chooses, and `new_plan` has the measures. The result has
+        shape (Q,) for each measure; it is {} if a model is not stored.
+        """
         part = fold.vali
         if part is None or plan.inner:
             return {}
@@ -463,6 +491,7 @@ class Remeasurement:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> dict[str, Floats]:
+            """Return each measure of D models in each query, shape (D, Q); {} if one is missing."""
             steps = [path.steps[position] for position in positions]
             if not all(step.covers(part.X) for step in steps):
                 return {}
@@ -484,15 +513,18 @@ class Remeasurement:
         plan: Plan,
         measurement: Measurement,
     ) -> tuple[PathResult, ...]:
-        """Return the paths of a fold with the current measure as their validation measure.
+        """Return the paths of a fold with the settings' measure as their validation measure.
 
         Parameters
         ----------
         paths : sequence of PathResult
             Paths of a run of this plan.
         fold : Fold
+            Data of the fold.
         plan : Plan
+            Plan of the run.
         measurement : Measurement
+            Measure and convention, and whether the measure selects the models.
         """
         new_plan = measurement.plan(plan)
         if new_plan is plan:
@@ -538,7 +570,7 @@ class Remeasurement:
     def baseline(
         self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement
     ) -> Baseline:
-        """Return the best single feature of a fold under the current settings.
+        """Return the best single feature of a fold, measured under other settings.
 
         The feature stays the same.
         """
@@ -568,7 +600,7 @@ class Remeasurement:
     def _validation(
         self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
     ) -> Mapping[str, float]:
-        """Return the chosen model's measures on the validation part, or their means over inner folds."""
+        """Return the selected model's measures on the validation part, or means over inner folds."""
         if not plan.inner:
             return self._mean_measures(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
@@ -584,10 +616,12 @@ class Remeasurement:
         part: RankingDataset,
         measurement: Measurement,
     ) -> Iterator[Floats]:
-        """Yield the measure of each path's K steps in each query, (K, Q); NaN for steps that cannot score.
+        """Yield the measure of each path's K steps in each query, shape (K, Q).
 
         A measure of rankings is computed for many paths at a time, from rankings that
         are kept. Only rankings that would take too much memory are not kept.
+
+        NaN for steps whose model is not stored completely.
         """
         # Measures that need the scores themselves, not only the order.
         name = measurement.measure
@@ -636,13 +670,15 @@ class Remeasurement:
     def _ranked_path(
         self, path: PathResult, part: RankingDataset, convention: str
     ) -> RankedPath:
-        """Return the rankings of a part by the steps of a path, as positions among the different rankings."""
+        """Rank a part by the steps of a path; identical rankings of a query are stored once."""
         cached = self._paths.get(path)
         order = self._order(part, convention)
         by_id = order is not None
         if cached is None or cached.part is not part or cached.by_id != by_id:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
+            # Numbers of the steps' rankings in the store, shape (steps, Q) per block;
+            # an empty block, for a path without complete steps.
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [
                 distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)
@@ -666,9 +702,10 @@ class Remeasurement:
         )
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return the different rankings of a part.
+        """Return the store of the different rankings of a part, emptied if memory is short.
 
-        All rankings are discarded if they take too much memory.
+        `by_id` says whether ids of documents break ties. All rankings are
+        discarded if they take too much memory.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -685,9 +722,12 @@ class Remeasurement:
         plan: Plan,
         owner: Baseline | None = None,
     ) -> dict[str, float]:
-        """Return the mean measures of a model on a part.
+        """Return the mean measures of a model on a part, by name.
 
         The result is {} without a part, or if the model cannot score the part.
+
+        `owner` is the object that the model's ranking is stored with; by
+        default the step.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -701,7 +741,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of a model in each query.
 
-        The result is {} without a part, or if the model cannot score the part.
+        Each has shape (Q,) for Q queries. The result is {} without a part,
+        or if the model cannot score the part.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -718,8 +759,10 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of one model in each query.
 
-        They are computed from the model's ranking, or from its scores if a measure
-        needs scores.
+        Each has shape (Q,) for Q queries. They are computed from the
+        model's ranking, or from its scores if a measure needs scores.
+        `owner` is the object that the ranking is stored with; by default
+        the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -737,10 +780,10 @@ class Remeasurement:
         convention: str,
         owner: Baseline | None = None,
     ) -> Codes:
-        """Return the ranking of a part by one model, shape (1, m); it is cached as long as its owner exists.
+        """Return the ranking of a part's m documents by one model, shape (1, m).
 
-        The owner is the baseline if the model is made of one, otherwise the step
-        itself.
+        It is stored as long as its owner exists: the best single feature of
+        a fold, if the model is made of one, otherwise the step itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -753,9 +796,10 @@ class Remeasurement:
         return ranking
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
-        """Return the order in which a convention reads the documents.
+        """Return the order in which a convention reads a part's documents with equal scores.
 
-        The result is None for the order of the file.
+        The result is None for the order of the file, otherwise an array of
+        shape (m,).
         """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
@@ -767,9 +811,11 @@ class Remeasurement:
     def _evaluator(
         self, part: RankingDataset, convention: str, names: tuple[str, ...]
     ) -> Evaluator:
-        """Return the evaluator of a part.
+        """Return the evaluator that computes measures on a part by a convention.
 
         Measures of a study without code are left out, unless no measure has code.
+
+        The latest evaluators are stored.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -788,9 +834,12 @@ class Remeasurement:
 def _subset_choices(
     plan: Plan, path: PathResult, values: Floats, part: RankingDataset
 ) -> SubsetChoices | None:
-    """Return the choices on subsets of the queries.
+    """Return which models of a path the plan's rule chooses on subsets of the queries.
 
     None if the plan makes none, or models are not stored.
+
+    `values`, shape (K, Q), has the selection measure of K steps in Q
+    queries.
     """
     # A step without any value was not measured, unless it is complete and the measure
     # is not defined.
@@ -813,7 +862,7 @@ def _without_kept_measures(path: PathResult) -> PathResult:
 
 
 def _without_measures(path: PathResult) -> PathResult:
-    """Return a path without validation measures, their errors and p-values, and choices."""
+    """Return a path without all that depends on measures, because they do not apply."""
     return replace(
         path,
         validation=FrozenMapping({}),
@@ -826,13 +875,18 @@ def _without_measures(path: PathResult) -> PathResult:
 def _ranking_blocks(
     steps: Sequence[Step], part: RankingDataset, order: Ints | None
 ) -> Iterator[Codes]:
-    """Yield the rankings of a part by steps, some steps at a time."""
+    """Yield the rankings of a part by steps, some steps at a time.
+
+    A block has shape (steps, m): a ranking of the m documents per step.
+    `order` is that of documents with equal scores, None for that of the
+    file.
+    """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
 
 
 def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
-    """Yield the scores of a part by steps, some steps at a time."""
+    """Yield the scores of a part's m documents by successive steps, shape (block, m)."""
     scored = ScoredPart(part)
     block_size = max(1, _MAX_SCORES // part.n_documents)
     previous: Floats | None = None
@@ -846,11 +900,13 @@ def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
 def _score_blocks_of_any_steps(
     steps: Sequence[Step], part: RankingDataset
 ) -> Iterator[Floats]:
-    """Yield the scores of a part by steps that need not follow each other on a path, in blocks."""
+    """Yield the scores of a part's m documents by any steps of a path, shape (block, m)."""
     if all(step.linear for step in steps):
         yield from _score_blocks(steps, part)
         return
     scored = ScoredPart(part)
+    # Each model is scored from its beginning, because the steps need not be
+    # consecutive.
     for step in steps:
         yield scored.scores(step)[None, :]
 
@@ -858,9 +914,11 @@ def _score_blocks_of_any_steps(
 def _scores_of_steps(
     steps: Sequence[Step], part: ScoredPart, scores: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, one row each, and the last scores, from which nonlinear models continue.
+    """Return the scores of steps, one row each, and the scores of the last step.
 
-    The last scores are None for linear models, which need none.
+    The scores have shape (K, m). Nonlinear models continue from the scores
+    of the step before, at first `scores`, shape (m,). The last scores are
+    None for linear models, which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

@@ -44,6 +44,7 @@ def evaluate_file(
     key : str or None
         Key of the convention; None for the usual one of the data.
     measures : sequence of str or Measure
+        Measures to compute.
     columns : Mapping, optional
         Columns of a table, if their names are not recognised.
     greatest_grade : float, optional

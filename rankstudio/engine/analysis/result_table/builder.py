@@ -90,12 +90,14 @@ class TableRun:
     sealed: bool = False
 
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
-        """Return the run with these measures in every query, computed from its models' scores if necessary.
+        """Return the run with these measures in every query, computed if necessary.
 
         Parameters
         ----------
         names : sequence of str
+            Names of the measures of the table.
         engine : Remeasurement
+            Measures models again by their scores.
 
         Raises
         ------
@@ -109,6 +111,8 @@ class TableRun:
                 with_cross_fitted,
             )
 
+            # They are measures of each validation query by models chosen
+            # without it.
             result = with_cross_fitted(result, self.documents())
 
         # Missing measures are computed from the data, if these are there.
@@ -141,6 +145,7 @@ def table_runs(
     Parameters
     ----------
     sources : iterable of ReportSource
+        Contents of the studies.
     part : {"test", "validation"}, optional
         Part of the data to use even if the seal says otherwise: with the test part, or
         without it.
@@ -160,9 +165,11 @@ def _table_run(
     part: str | None,
     opener: DataOpener,
 ) -> TableRun:
-    """Return a run with the measures of a part.
+    """Return a run with the measures of a part of its data, "test" or "validation".
 
-    By default, these are the measures that the seal leaves visible.
+    By default, these are the measures that the seal of the test part leaves
+    visible. `run` has all its measures, and `visible` only those that the
+    seal allows.
     """
     if part is None:
         result = visible.result
@@ -269,7 +276,8 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
 
 
 def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
-    """Return runs with their groups, in the given order."""
+    """Return runs with their groups of comparable runs, in their own order."""
+    # Groups are counted for each dataset; the count is the block of rows.
     n_groups: Counter[str] = Counter()
     grouped_runs: dict[int, _GroupedRun] = {}
     for group in comparable_groups(
@@ -301,9 +309,10 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
-    """Return rows with different titles.
+    """Return the rows of a table with different titles.
 
-    Rows with the same title get their settings, or a number.
+    A row has a run for each dataset, by its name. Rows with the same title
+    get the settings in which they differ, or a number.
     """
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
@@ -365,6 +374,7 @@ def result_table(
     runs : sequence of TableRun
         Finished runs, on one or several datasets.
     query : TableQuery
+        Measures, columns, tests and reference row.
     cancelled : callable
         Called between tests; once it returns True, testing stops and the result must
         not be used.
@@ -441,7 +451,11 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 def _column_contents(
     rows: Sequence[RowRuns], names: Sequence[str], by: By
 ) -> Iterator[_ColumnContent]:
-    """Yield the content of each column, from left to right."""
+    """Yield the content of each column of a table, from left to right.
+
+    `by` says what varies from column to column: datasets, measures or
+    folds.
+    """
     # Groups of columns are named only where there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     has_several_datasets = len(data) > 1
@@ -450,6 +464,7 @@ def _column_contents(
     def column(
         source: str, name: str, title: str, group: str, fold: int | None = None
     ) -> _ColumnContent:
+        """Return a column for a measure on a dataset, in one fold or over all."""
         return _ColumnContent(
             data=source,
             measure=name,
@@ -480,6 +495,8 @@ def _column_contents(
                 )
         case "folds":
             for data_name, name in product(data, names):
+                # A group has the columns of the folds, and that of their
+                # mean.
                 group_names = [
                     data_name if has_several_datasets else "",
                     name if has_several_names else "",
@@ -503,10 +520,11 @@ def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
 
 
 def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
-    """Return the measures of a row's run in the folds of a column."""
+    """Return the mean of a row's run over the folds of a column, with the deviation."""
     if column_content.data not in row.runs:
         return ResultCell()
     result = row.runs[column_content.data].result
+    # None stands for all folds.
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
     measured = defined(
         fold.measured(result.part).get(column_content.measure, nan) for fold in folds
@@ -520,9 +538,9 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
 
 
 def _references(
-    rows: Sequence[RowRuns], places: Sequence[_ColumnContent], against: int | str
+    rows: Sequence[RowRuns], columns: Sequence[_ColumnContent], against: int | str
 ) -> dict[int, int]:
-    """Return, by block, the row against which the other rows of the block are tested.
+    """Return, by block, the number of the row against which the block's others are tested.
 
     This is the requested row in its own block, and in other blocks the best row of the
     first column. A block without either is left out.
@@ -535,14 +553,17 @@ def _references(
             (index for index in requested_rows if index in block_rows), None
         )
         if reference is None:
-            reference = _best_row(rows, block_rows, places)
+            reference = _best_row(rows, block_rows, columns)
         if reference is not None:
             references[block] = reference
     return references
 
 
 def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
-    """Return the rows that a number, a title or a method refers to, rows without a final ranker first."""
+    """Return the numbers of the rows that a number, a title or a method refers to.
+
+    Rows without a final ranker come first; a number counts from 1.
+    """
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
             raise PlanError(
@@ -560,13 +581,14 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 
 
 def _best_row(
-    rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
+    rows: Sequence[RowRuns], indices: Sequence[int], columns: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the row with the best mean in the first column of means that has estimates.
+    """Return the number of the row with the best mean in the first column that has estimates.
 
-    The result is None if there is no such row.
+    Estimates are means of all folds that may be ranked. None if there is no
+    such row.
     """
-    for column_content in places:
+    for column_content in columns:
         cells = {
             index: _measured_cell(rows[index], column_content) for index in indices
         }
@@ -584,11 +606,13 @@ def _best_row(
 def _corrected_p_values(
     rows: Sequence[RowRuns],
     references: Mapping[int, int],
-    places: Sequence[_ColumnContent],
+    columns: Sequence[_ColumnContent],
     query: TableQuery,
     cancelled: Callable[[], bool],
 ) -> dict[tuple[int, _ColumnContent], float]:
-    """Test each block's rows against its reference row; each column of a block is a family.
+    """Test each block's rows against its reference row, with Holm's correction.
+
+    The tests in one column of a block are corrected together.
 
     Returns
     -------
@@ -596,7 +620,7 @@ def _corrected_p_values(
         The corrected p by row and column; a column of one fold alone is not tested.
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
-    for column, (block, reference) in product(places, references.items()):
+    for column, (block, reference) in product(columns, references.items()):
         # Only columns of means are tested, not those of single folds.
         if column.fold is None and not cancelled():
             runs = {
@@ -622,7 +646,11 @@ def _corrected_p_values(
 def _distinct_paired_rows(
     runs: Mapping[int, RunResult], reference: int, name: str
 ) -> list[int]:
-    """Return the rows that can be paired with the reference by queries, and one row of equal runs."""
+    """Return the rows to test against the reference: those that can be paired with it.
+
+    Of equal runs only the first is tested, and none that equals the
+    reference. `runs` are the runs of a column by row.
+    """
     against = runs.get(reference)
     if against is None:
         return []
@@ -631,6 +659,7 @@ def _distinct_paired_rows(
         for index, run in runs.items()
         if index != reference and not why_unpaired(run, against, name)
     ]
+    # Position of the first equal run, with the reference as position 0.
     _, *firsts = first_equals([against, *(runs[index] for index in paired)])
     return [
         index
@@ -640,6 +669,7 @@ def _distinct_paired_rows(
 
 
 def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
+    """Return p of the paired test of two runs over their queries, by the query's test."""
     scores = run.per_query(name)
     reference = against.per_query(name)
     match query.test:
@@ -659,6 +689,7 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
     if n_blocks > 1:
         groups_text = f"{n_blocks} groups that are not ranked together"
         return f"{listed(names)} on {listed(data)}: {groups_text}; {values_text}."
+    # Part, folds and number of queries of each dataset.
     scopes = {name: group.scope for row in rows for name, group in row.groups.items()}
     if len(set(scopes.values())) == 1:
         return f"{listed(names)} on {listed(data)}: {next(iter(scopes.values()))}; {values_text}."
@@ -667,7 +698,10 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return the content of each block, and why it is not ranked with the others; none for a single block."""
+    """Return the content of each block, and why it is not ranked with the others.
+
+    The result is () for a single block.
+    """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:
         return ()
@@ -700,6 +734,8 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
     # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
+    # The inner keys are names of datasets, in order; their values say
+    # nothing.
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
         labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = (
@@ -727,7 +763,11 @@ def _mark_note(
     p: Mapping[tuple[int, _ColumnContent], float],
     test: str,
 ) -> str:
-    """Return the meaning of the marks; "" if nothing was tested."""
+    """Return the meaning of the marks of a table, such as stars; "" if nothing was tested.
+
+    `references` has the reference row of each block, and `p` the tests by
+    row and column.
+    """
     # Tests that were corrected together, by block.
     families = {
         block: _family_text(rows, block, reference, p)
@@ -758,10 +798,11 @@ def _family_text(
     reference: int,
     p: Mapping[tuple[int, _ColumnContent], float],
 ) -> str:
-    """Return the queries and hypotheses of the tests of a block.
+    """Return how many queries and hypotheses the tests of a block have, as part of a note.
 
     The result is "" if nothing was tested.
     """
+    # Number of tested rows in each column.
     counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""
@@ -782,6 +823,7 @@ def _family_text(
 
 
 def _range_text(numbers: Sequence[int]) -> str:
+    """Return the first and the last of ascending numbers as text: "3 to 7", or "3"."""
     return (
         str(numbers[0])
         if numbers[0] == numbers[-1]

@@ -107,7 +107,10 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold, and with two or more folds their mean and standard deviation."""
+    """Return a row per fold: its model and measures; then their mean and deviation.
+
+    A single fold has neither.
+    """
     rows = [
         FoldRow(
             label=str(fold.fold),
@@ -127,7 +130,10 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row per fold for runs on the same folds, then mean and deviation.
+    """Return a row per fold with a measure of several runs; then mean and deviation.
+
+    The runs have the same folds; a single fold has neither mean nor
+    deviation.
 
     Parameters
     ----------
@@ -142,6 +148,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     }
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
     rows = []
+    # `best` is the value to mark in a row; the row of deviations has none.
     for index, fold in enumerate(numbers):
         values = {key: column[index] for key, column in columns.items()}
         best = best_of_several(values.values(), name)
@@ -164,7 +171,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
-    """Return the summary of the finished folds, by the measures of the plan."""
+    """Return the measures of the finished folds, averaged: means, deviations and sizes."""
     part = part_of(folds)
     rows = [(fold.measured(part), _single_feature_measures(fold)) for fold in folds]
     names = [
@@ -173,6 +180,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         if folds and all(name in measures for measures, _ in rows)
     ]
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
+    # By how much the model is better than the best single feature.
     over = {
         name: defined(measures[name] - single[name] for measures, single in rows)
         for name in names
@@ -187,6 +195,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         over_single={
             name: float(np.mean(column)) for name, column in over.items() if column
         },
+        # A ranking of the user has no size.
         sizes=tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
         part=part,
         chosen_on=_validation_measures(plan, folds),
@@ -194,6 +203,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
 
 
 def _validation_measures(plan: Plan, folds: Sequence[FoldResult]) -> Measures:
+    """Return the mean of each measure on the validation part, if all folds have it."""
     values = {
         name: [fold.validation.get(name, nan) for fold in folds]
         for name in plan.measures
@@ -217,10 +227,11 @@ def _single_feature_measures(fold: FoldResult) -> Measures:
 
 
 def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> FoldRow:
-    """Return the row of a statistic, mean or deviation, over the rows of folds."""
+    """Return the row with a statistic, mean or deviation, over the rows of folds."""
 
     # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
+        """Return the statistic of each measure in one attribute of the rows, such as "test"."""
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
             name
@@ -302,12 +313,12 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Average the paths of one combination over folds.
+    """Average the paths of one combination of parameters over folds.
 
     Parameters
     ----------
     paths : sequence of PathResult
-        At least one path.
+        At least one path; the shortest one decides how many steps are averaged.
     """
     length = min(len(path.steps) for path in paths)
     names = [

@@ -58,9 +58,11 @@ class GridMap:
 
 
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
-    """Return the pairs of grids for the map of a plan, pairs of one method first.
+    """Return the pairs of grids for which a map of a plan can be drawn.
 
-    Rows are the later grid of a pair, because the first one, λ, has more values.
+    A pair has the positions of two parameters with several numbers, that of
+    the rows and that of the columns. Rows are the later one, because the
+    first one, λ, has more values. Pairs of one method come first.
     """
     grids = [
         number
@@ -73,6 +75,7 @@ def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
         row, column = pair
         return axes[row].ranker != axes[column].ranker
 
+    # False comes before True.
     return tuple(sorted(pairs, key=has_two_methods))
 
 
@@ -83,7 +86,7 @@ def grid_map(
     measured: Callable[[int], Curve],
     higher_is_better: bool = True,
 ) -> GridMap:
-    """Arrange measures by two grids.
+    """Arrange the best measures of a run by the values of two grids.
 
     Parameters
     ----------

@@ -102,12 +102,14 @@ def pareto_front_of(
     data: Sequence[FoldedDataset] = (),
     by: Literal["size", "cost"] = "size",
 ) -> ParetoFront | None:
-    """Find the Pareto front of the sizes or costs tried by runs and their mean validation measure.
+    """Find the models of runs for which no other is both smaller (or cheaper) and better.
 
     The deviation between folds reflects the folds more than the models: a fold of hard
     queries is hard for all models. If the documents are available, the suggested model
     is therefore the smallest one not significantly worse than the best, by the paired
     interval over all queries.
+
+    Models are compared by size or cost, and the mean validation measure.
 
     Parameters
     ----------
@@ -190,12 +192,15 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that no other model of it beats, with the run's position and the cost.
+    """Return the models of each run that no other of its models beats.
+
+    Each has the position of its run and its cost.
 
     Models of one size differ in cost, so the best models of every size are not enough.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
+        # A ranking of the user has no sizes, and so no models.
         models = (
             [model for path in tried_models(run, name) for model in path]
             if run.sizes
@@ -217,7 +222,10 @@ def _optimal_models_by_cost(
 
 
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
-    """Return the position of the first mean that is as good as its level."""
+    """Return the position of the first mean that is at least as good as its level.
+
+    The last mean always is.
+    """
     pairs = zip(means, levels, strict=True)
     return next(
         i
@@ -229,6 +237,7 @@ def _first_within(means: Sequence[float], levels: Sequence[float], better: bool)
 def _pareto_model(
     number: int, run: RunResult, tried: TriedModel, x: float
 ) -> ParetoModel:
+    """Return a tried model of a run as a point of the front; x is its size or cost."""
     values = run.plan.combinations[tried.combination].values
     return ParetoModel(
         run=number,
@@ -247,18 +256,20 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the width of the interval of each front model's difference to the last model of the front.
+    """Return half the width of the interval of each difference to the last model of the front.
+
+    The last model has the best mean. The result has shape (K,) for the K
+    models of the front.
 
     None without the data of all runs, or if a study did not store one of the models.
     """
     if len(data) != len(runs):
         return None
-    # Values of each run's models by fold, put at the position of the model on the
-    # front.
+    # Positions of the runs that have models on the front.
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    # of each fold, by the position on the front
+    # Values of each fold, by the position of the model on the front.
     values_by_model: dict[int, list[Floats]] = {}
     for number in numbers:
         steps = [model.steps for run, model in front if run == number]
@@ -286,5 +297,7 @@ def _paired_half_widths(
     )
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None
+    # Differences to the last row, query by query; the last model's own are
+    # 0.
     half = mean_intervals([table - table[-1] for table in values]).half
     return np.where(np.isnan(half), 0.0, half)

@@ -31,20 +31,27 @@ class RunCosts:
     milliseconds: bool
 
     def of(self, model: TriedModel, ids: Ints) -> float:
-        """Return the cost of a model's features, mean over the folds.
+        """Return the cost of a model's features, as the mean over the folds.
 
-        The result is NaN if a cost is not known.
+        `ids`, shape (n,), has the id of each column. The result is NaN if a
+        time is not known; any other cost is 1 by default.
         """
-        usual = float("nan") if self.milliseconds else 1.0
+        default_cost = float("nan") if self.milliseconds else 1.0
         totals = [
-            sum(self.prices.get(int(ids[column]), usual) for column in step.selected)
+            sum(
+                self.prices.get(int(ids[column]), default_cost)
+                for column in step.selected
+            )
             for step in model.steps
         ]
         return float(np.mean(totals))
 
 
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
-    """Return the costs of the first run with milliseconds, or else of the first run with costs other than 1.
+    """Return the costs of features by which runs are compared.
+
+    They are those of the first run with milliseconds, or else of the first
+    run with costs other than 1.
 
     None if all features cost 1: the cost of a model is then its number of features.
     """

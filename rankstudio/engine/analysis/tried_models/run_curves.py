@@ -81,10 +81,10 @@ class RunCurve:
 
 
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
-    """Return the positions of plans in groups that differ only in the share of the training queries.
+    """Return groups of plans that differ only in the share of the training queries.
 
-    The plans of a group are in the order of this share. A plan without a partner is a
-    group of its own.
+    A group has positions of plans, in the order of this share. A plan
+    without a partner is a group of its own.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
     whole_plans = [
@@ -207,7 +207,12 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the width of the interval of the difference of each model of a run to its marked model."""
+    """Return half the width of the interval of the difference of each model of a run to its marked model.
+
+    `values` has the measure in each query, shape (K, Q), by fold; the
+    result has shape (K,). It is None without values, or without a marked
+    model.
+    """
     if values is None or curve.model is None:
         return None
     position = curve.model
@@ -221,9 +226,11 @@ _Tried = tuple[Floats, list[TriedModel]]
 def _best_curve(
     run: RunResult, name: str, by: By, costs: RunCosts | None
 ) -> _Tried | None:
-    """Return the x-values and models of the combination with the best mean, by ascending x.
+    """Return the models of the combination with the best mean, with their x-values.
 
-    On axes with a single point, only its best model. None if no mean is defined.
+    x is the size, the cost, the share of the training queries or the run
+    time, ascending. On axes with a single point per run, only the best
+    model is returned. None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -249,7 +256,10 @@ def _best_curve(
 
 
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
-    """Repeat the single model of a ranking without features at every x-value of the other runs' models."""
+    """Repeat the model of a ranking without features at every x-value of the other runs.
+
+    Its curve is then a level line.
+    """
     x_of_learned = [
         x for x, models in filter(None, tried) if models[0].steps[0].learned
     ]
@@ -283,7 +293,7 @@ def _query_values(
     name: str,
     part: Part,
 ) -> list[Floats] | None:
-    """Return the measure of the models in each query, by fold.
+    """Return a measure of K models in each query, shape (K, Q), by fold.
 
     The result is None if the measure cannot be computed.
     """
@@ -314,9 +324,11 @@ def _run_curve(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
-    """Return the curve of a run.
+    """Return the curve of a run's models over x, shape (K,) for each of its arrays.
 
-    Without a mean, it is the curve of the models on the validation part.
+    `difference` and `half` are the differences to another run's models and
+    half their intervals. Without a mean, it is the curve of the models on
+    the validation part.
     """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array(

@@ -82,7 +82,7 @@ class SmallestSet:
 
     @property
     def sentence(self) -> str:
-        """Advice on which of the sets to examine, with the reason."""
+        """Advice on which of the sets of features to examine, with the reason."""
         # The smallest set is not significantly worse than the best one.
         smallest = self.smallest
         best = self.best
@@ -129,13 +129,17 @@ class SmallestSet:
 
 
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
-    """Return the smallest set of a path that is not significantly worse than its best, beside the chosen one.
+    """Return the smallest set of features of a path that is not significantly worse.
+
+    It is compared with the best set of the path, and comes with this and
+    the chosen set.
 
     Parameters
     ----------
     plan : Plan
         Plan whose `select_by` selects the models.
     path : PathResult
+        Path whose steps have the sets.
     position : int
         Index of the step with the chosen set.
 
@@ -160,6 +164,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     p_values = path.p_values[plan.select_by]
 
     def set_at(index: int) -> SetOfPath:
+        """Return the set of features of a step of the path."""
         return SetOfPath(
             position=index,
             x_value=int(path.x_values[index]),
@@ -188,12 +193,17 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest set of a path beside a selection of a finished fold, as :func:`smallest_set` does.
+    """Return the smallest good set of the path on which a finished fold has a selection.
+
+    It is the smallest set that is not significantly worse than the best
+    one.
 
     Parameters
     ----------
     plan : Plan
+        Plan whose `select_by` selects the models.
     fold : FoldResult
+        Finished fold.
     selected : sequence of int
         0-based columns of the selection, in the order of selection.
 
@@ -204,6 +214,7 @@ def smallest_set_beside(
         cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position
+    # False comes before True: first the path of the selected model.
     for path in sorted(fold.paths, key=lambda path: path.unit.position != chosen):
         if not has_choice_of_size(plan, path):
             continue

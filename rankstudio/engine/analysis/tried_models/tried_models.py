@@ -118,7 +118,7 @@ class TriedPath:
         return map(self.model, range(len(self.positions)))
 
     def model(self, number: int) -> TriedModel:
-        """Return one of the models."""
+        """Return one of the K models, by its row in `positions`."""
         positions = tuple(self.positions[number].tolist())
         return TriedModel(
             combination=self.combination,
@@ -155,6 +155,7 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     name : str
         Name of the measure.
     """
+    # Path and row of each model, in the order of the arrays below.
     candidates = [
         (path, number) for path in paths for number in range(len(path.positions))
     ]
@@ -177,7 +178,11 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
 def _models_of_all_folds(
     combination: int, paths: tuple[PathResult, ...], name: str
 ) -> TriedPath:
-    """Return the models of a combination that all folds have, with their values in each fold."""
+    """Return the models of a combination of parameters that all folds have.
+
+    Their values are those of the validation measure `name`; without it
+    there are no models.
+    """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
         return TriedPath(
@@ -243,6 +248,7 @@ def values_by_query(
     name : str
         Name of the measure.
     part : {"vali", "test"}
+        Parts whose queries count.
 
     Returns
     -------
@@ -277,7 +283,11 @@ def values_by_query(
 def _fold_parts(
     run: RunResult, data: FoldedDataset, part: Part
 ) -> list[RankingDataset | None]:
-    """Return the part of each fold of a run."""
+    """Return the part of each fold of a run.
+
+    `part` is "vali" or "test"; None for a fold that the data lack, or that
+    lacks the part.
+    """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
 
@@ -293,7 +303,7 @@ def _can_score(step: Step, part: RankingDataset | None) -> bool:
 def _values_by_query_of_steps(
     part: RankingDataset, steps: Sequence[Step], convention: str, name: str
 ) -> Floats:
-    """Return a measure of K steps in each query of a part, (K, Q).
+    """Return a measure of K steps in each of Q queries of a part, shape (K, Q).
 
     The result is NaN for steps that cannot score.
     """

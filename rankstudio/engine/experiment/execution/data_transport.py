@@ -115,6 +115,8 @@ class InMemory:
         """
         if self._given_up:
             raise Cancelled("The run")
+        # A step has no share of the work, because the number of steps is not
+        # known.
         progress = (
             event
             if isinstance(event, WorkProgress)
@@ -219,7 +221,9 @@ class WholeFile(FoldFiles):
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
-    """Write the parts of folds for other processes of this machine.
+    """Write the parts of folds to disk for other processes of this machine.
+
+    A part is the training, validation or test data of a fold.
 
     Raises
     ------
@@ -227,6 +231,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
+    # Parts that are rows of one dataset are not written: each process reads
+    # the file of the whole, and cuts them out.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(

@@ -91,6 +91,11 @@ class _Processes(_Counted, ProcessPoolExecutor):
     _shards: ShardExecutor | None = None
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
+        """Write the folds for the processes, and return what makes them readable in a worker.
+
+        If they cannot be written, threads replace the processes and use
+        the folds in memory.
+        """
         if self._threads is None:
             try:
                 return write_folds(folds)
@@ -103,6 +108,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the shards of one path, each with its own shards."""
         if self._shards is None:
+            # Each shard belongs to one process, so every process is a
+            # pool of its own.
             start = partial(
                 _start_processes,
                 count=1,
@@ -110,6 +117,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
                 stack=self.stack,
                 get_ready=_load_shard_modules,
             )
+            # Half of the memory is for the shards' states; the rest is
+            # for the data and results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             self._shards = Elsewhere(workers)
         return self._shards
@@ -117,6 +126,7 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
+        """Run a function in a process, or in a thread if the executor has threads."""
         if self._threads is not None:
             return self._threads.submit(fn, *args, **kwargs)
         return super().submit(fn, *args, **kwargs)
@@ -134,6 +144,8 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     pool = _Threads(_checked_count(count), thread_name_prefix="rankstudio-unit")
     pool.count = _checked_count(count)
     try:
+        # BLAS has one thread here: each unit must give the same bits on
+        # any machine.
         with threads.STEADY:
             yield pool
     finally:
@@ -188,11 +200,14 @@ def _start_processes(
     stack: ExitStack,
     get_ready: Callable[[], None] | None = None,
 ) -> _Processes:
-    """Start worker processes and return their pool.
+    """Start worker processes and return their pool, whose processes end with the stack.
 
-    The processes first load modules, and end with the stack.
+    Each process first loads modules, by `get_ready` or, by default,
+    those of units. `gently` lowers its priority.
     """
     context = multiprocessing.get_context("spawn")
+    # The workers wait at their end of a pipe, and exit as soon as the
+    # owner's end closes.
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
@@ -301,6 +316,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
     A process that starts in the block inherits the setting, until it makes its own
     setting.
     """
+    # Python allows only the main thread to set the handling of signals.
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -96,6 +96,8 @@ class _FoldCache(threading.local):
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
+            # The training data are shared with other runs on the same
+            # fold.
             self._prepared[key] = make_fold_context(
                 task.plan, fold, self._group(task.source.key(number), fold)
             )
@@ -103,7 +105,10 @@ class _FoldCache(threading.local):
         return self._prepared[key]
 
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
-        """Return a fold's training data, and discard the least recently used data above the memory limit."""
+        """Return a fold's training data by queries; discard the least recently used ones above a limit.
+
+        `key` is equal for folds with the same data.
+        """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
         self._grouped.move_to_end(key)
@@ -118,7 +123,9 @@ _FOLDS = _FoldCache()
 
 
 def learn_unit(task: Task) -> Learned:
-    """Execute a unit on one thread. Workers call this function.
+    """Execute a unit, one combination of parameters on one fold, on one thread. Workers call this function.
+
+    It gives back the path of models and the duration in seconds.
 
     Raises
     ------
@@ -130,6 +137,7 @@ def learn_unit(task: Task) -> Learned:
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
     def follow(event: Step | WorkProgress) -> None:
+        """Collect notes for the end, and pass other events on to the caller."""
         nonlocal latest
         if isinstance(event, Note):
             notes.append(event)
@@ -137,6 +145,8 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
+    # Long computations report the latest event again and again: the
+    # answer of the source is an error as soon as the run is cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -200,6 +210,8 @@ class UnitScheduler:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
+                    # The rows of a part are cut out of the whole, with
+                    # their ranks.
                     part.whole if isinstance(part, PartOfWhole) else part
                 ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
@@ -259,7 +271,10 @@ class UnitScheduler:
                 yield UnitFinished(unit, self.paths[key], seconds)
 
     def _submit_units(self) -> None:
-        """Submit as many units as the executor may have at a time."""
+        """Submit as many units as the executor may have at a time.
+
+        The units remain pending until there is room.
+        """
         try:
             while self._pending_units and len(self._futures) < self._max_submitted:
                 future = self._executor.submit(
@@ -270,9 +285,10 @@ class UnitScheduler:
             raise _lost_workers_error() from error
 
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
-        """Return the latest progress of a thread.
+        """Return the latest progress of a thread, with its unit.
 
-        Workers in other processes report none, only "waiting".
+        Workers in other processes report none: then it is any unit that
+        is being computed, "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

@@ -51,7 +51,7 @@ class PartFile:
         return path if store.is_there(path) else store.scratch_folder() / self.name
 
     def open(self) -> TrainingData:
-        """Return the part with mapped arrays; each shard is verified on first use.
+        """Return the part with mapped arrays; each shard, a range of queries, is verified on first use.
 
         Raises
         ------
@@ -122,15 +122,24 @@ class _Session:
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
         self._data = data
         self._part = KeptPart(call.part.path)
-        room = budget() / 2 / threads.processors() if call.room is None else call.room
-        self._room = Room(lambda: room)
+        # Bytes for the states of the shards: without a limit of the caller,
+        # this process's share of half of the memory.
+        n_bytes = (
+            budget() / 2 / threads.processors() if call.room is None else call.room
+        )
+        self._room = Room(lambda: n_bytes)
         self._states: dict[int, _StoredState] = {}
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
     def answer(self, call: ShardCall) -> Sums | None:
-        """Pass the messages of a call to its shard; see :func:`answer`."""
+        """Pass the messages of a call to its shard, and return the summands of the last answer.
+
+        The result is None if the state of the shard is lost, and the caller
+        must send all messages again.
+        """
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
+                # Verify the rows of the shard on their first use.
                 self._part.check(self._data.shards[call.index].rows)
             # A stored state is used if it has heard the same messages as the caller
             # assumes.
@@ -189,6 +198,8 @@ class _WorkerState:
         The data are kept with their statistics: the next session may have another λ
         only.
         """
+        # The latest subset of columns is made from the data of all columns,
+        # and stored too.
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
                 data_of_all_columns = self._data_of(replace(part, columns=None))

@@ -93,10 +93,12 @@ class ShardWorkers(Protocol):
 def shard_executor(
     executor: Executor | None, estimate: MemoryEstimate | None = None
 ) -> ShardExecutor:
-    """Return the workers for the shards of a path on an executor of units.
+    """Return the workers for the shards of a path, from an executor of the units of a run.
 
-    They are its remote workers, if any, otherwise threads of this process. Their memory
-    does not exceed the estimate.
+    A shard is a range of the training queries. Without an executor, and on
+    one that has no remote workers, the shards are computed by threads of this
+    process. `estimate` limits their number, and the bytes of the shards'
+    states.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -105,6 +107,7 @@ def shard_executor(
         return workers
     if estimate is None:
         return IN_PROCESS
+    # `IN_PROCESS` has all threads, and half of the memory limit.
     has_default_limits = (
         estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
     )
@@ -114,9 +117,14 @@ def shard_executor(
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
-    """Return the workers of an executor that use the memory of this machine."""
+    """Return the workers of an executor that use the memory of this machine.
+
+    Without an executor, the run is alone in its process.
+    """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
     return (
+        # An executor of another library need not say how many workers it has:
+        # count one.
         WorkersHere(getattr(executor, "count", 1), shares_shards)
         if executor is not None
         else ALONE
@@ -143,7 +151,9 @@ class Elsewhere:
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session; the workers discard its states afterwards.
+        """Provide a session, in which the workers keep states of shards; they discard them afterwards.
+
+        `data` is what the shards divide, and `work` what is computed on each.
 
         Raises
         ------
@@ -154,6 +164,8 @@ class Elsewhere:
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
+            # An estimate of the memory, in bytes, that all workers may use
+            # for states.
             session.limit(self.room)
         try:
             yield session
@@ -172,7 +184,7 @@ class _Session:
         self._part = part
         self._work = work
         self._count = count
-        self._room = workers.room()
+        self._room = workers.room()  # bytes of each worker's states
         self._messages: list[Any] = []
         self._losses = 0  # workers lost in a row with the shard whose answer is awaited
 
@@ -182,7 +194,9 @@ class _Session:
             self._room = min(self._room, room / self._workers.count)
 
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
-        """Send a message to every shard and return the sum of the answers, with progress meanwhile.
+        """Send a message to every shard and return the sum of the answers.
+
+        It yields its progress, named by `activity`, while it waits.
 
         A few shards per worker are asked ahead; their answers are added in the order of
         the shards.
@@ -251,7 +265,11 @@ class _Session:
         return summands
 
     def _ask(self, index: int, anew: bool = False) -> Answer:
-        """Send a shard the last message, or all messages if its worker has no state of the shard."""
+        """Send a shard the last message, or with ``anew`` all messages.
+
+        All are sent if its worker may have no state of the shard. `heard`
+        counts the messages that the worker's state must have seen before.
+        """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
         return self._workers.ask(
@@ -285,7 +303,7 @@ class ProcessWorkers:
     def __init__(
         self, start: Callable[[], Executor], count: int, room: Callable[[], float]
     ) -> None:
-        self._start = start
+        self._start = start  # also starts a process in place of a lost one
         self.count = count
         self._room = room
         self._processes = [start() for _ in range(count)]
@@ -299,6 +317,8 @@ class ProcessWorkers:
 
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the process with its shard, or to its replacement."""
+        # The same process always has the same shards, because it stores their
+        # states.
         process_index = call.index % self.count
         try:
             return self._processes[process_index].submit(answer, call)
@@ -330,7 +350,7 @@ class _Files:
 
 
 def written(data: TrainingData) -> PartFile:
-    """Write data for other processes, unless already written.
+    """Write data for other processes, and return the file; one written earlier is used again.
 
     Data in memory are hashed once for this, not for every operation.
 
@@ -345,6 +365,7 @@ def written(data: TrainingData) -> PartFile:
 
     # A file that was written earlier is used again, while it exists in the same folder.
     ranks = data.grading.found_ranks
+    # Files of these data, by whether they have the ranks of the document ids.
     files = data.shared.of(_Files).written
     with_ids = ranks is not None
     earlier_file = files.get(with_ids)
@@ -367,6 +388,7 @@ def written(data: TrainingData) -> PartFile:
         comments=() if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )
+    # Compute the ranks before writing, so that the file has them.
     part.grading.find_now(by_id=with_ids)
     part_file = PartFile(
         folder=str(store.scratch_folder()),

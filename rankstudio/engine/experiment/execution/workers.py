@@ -77,6 +77,7 @@ class Certificates:
     key: Path
 
     def __post_init__(self) -> None:
+        """Raise a ParameterError for a file that cannot be read; its contents are not checked here."""
         for name in ("ca", "cert", "key"):
             path: Path = getattr(self, name)
             try:

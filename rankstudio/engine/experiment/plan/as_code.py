@@ -74,7 +74,11 @@ def data_word(plan: Plan) -> str:
 
 
 def plan_words(plan: Plan) -> list[str]:
-    """Return the options of a plan, but for its data, without default values."""
+    """Return the terminal options of a plan, without its data and default values.
+
+    The words are those of ``rankstudio run``: ["--method", "gas", "--seed",
+    "3"].
+    """
     words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
     # files of scores or models: no method learns
@@ -89,6 +93,8 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
+    # The grid that a method has as its first parameter is written even if it
+    # has its default value: it says what the run tries.
     words += parameter_words(
         plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
     )
@@ -144,11 +150,11 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options of plan fields that differ from their defaults."""
-    usual = Plan(plan.data)
+    """Yield the options of plan fields that differ from their defaults: "--seed", "3"."""
+    default_plan = Plan(plan.data)
     for name in names:
         value = getattr(plan, name)
-        if value != getattr(usual, name):
+        if value != getattr(default_plan, name):
             text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
             yield from option_words(f"--{name.replace('_', '-')}", text)
 
@@ -156,9 +162,13 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, setting in plan.columns.items():
+        # A setting that is on needs no value, such as the one for data
+        # without queries.
         if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
+        # The files of several judges are one option each, because a path may
+        # have commas.
         if name == "judgments" and isinstance(setting, tuple):
             for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
@@ -168,7 +178,11 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for feature groups, costs and preferences."""
+    """Yield the options for feature groups, costs and preferences.
+
+    The extensions of a plan hold them, and a plan without them yields
+    nothing.
+    """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
     costs = plan.extension(FeatureCosts)
@@ -176,6 +190,8 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", costs.text())
     if preferences_of(plan):
         yield from option_words("--preferences", preferences_of(plan)["path"])
+    # Clicks are preferences too: "pairs" says which documents make a pair
+    # with a clicked one, and "eta" how positions are weighted.
     if "pairs" in preferences_of(plan):
         yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
         yield from option_words("--eta", preferences_of(plan)["eta"])
@@ -189,10 +205,12 @@ def as_python(
     Parameters
     ----------
     plan : Plan
+        Plan to write.
     out : str
         New folder for the results, as in ``rankstudio run``; "" for none.
     computed_with : Mapping of str to str
-        Versions that give the same bits, if known.
+        Versions of the libraries with which the results had their exact bits, by name
+        of the library, for a comment; empty if unknown.
     """
     lines = [
         plan_code(plan),
@@ -220,7 +238,11 @@ def program(
 def as_notebook(
     plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a Jupyter notebook that runs a plan and shows its results; parameters as for a program.
+    """Return a Jupyter notebook, as JSON, that runs a plan and shows its results.
+
+    `out` is the new folder for the results, "" for none; `computed_with` has
+    the versions with which the results had their exact bits, by name of the
+    library, empty if unknown.
 
     Its format is version 4.5, and its text is always the same.
     """
@@ -252,6 +274,7 @@ def notebook(*cells: tuple[str, str]) -> str:
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
+    """Return a cell of a notebook as its file has it; the number makes its id."""
     shared = {
         "cell_type": kind,
         "id": f"cell-{number}",
@@ -271,7 +294,10 @@ def _import_lines(out: str) -> list[str]:
 
 
 def _make_folder_lines(out: str) -> list[str]:
-    """Return the lines that make the folder of the results, before any work."""
+    """Return the lines of the program that make the folder of the results, before any work.
+
+    Without a folder there are none.
+    """
     if not out:
         return []
     return [
@@ -295,12 +321,13 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     Without `names`, all settings are written; otherwise the data and those of `names`
     that differ from the defaults.
     """
-    usual = plan_as_dict(Plan(plan.data))
+    defaults = plan_as_dict(Plan(plan.data))
     arguments = []
     for name, value in plan_as_dict(plan).items():
-        is_default = name != "data" and value == usual.get(name)
+        is_default = name != "data" and value == defaults.get(name)
         if names and (name not in names or is_default):
             continue
+        # Plain values have lists, but `Plan` expects tuples.
         argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
             argument = {

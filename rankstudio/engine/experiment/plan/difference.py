@@ -33,6 +33,7 @@ def differences(
     Parameters
     ----------
     plan, reference : Plan
+        Plan that the texts describe, and plan that it is compared with.
     names : Mapping of int to str, optional
         Names of the features, by id.
 
@@ -44,6 +45,8 @@ def differences(
     """
     if plan.method != reference.method:
         return (tr("another method"),)
+    # With a final ranker, the parameters of the method's own ranking
+    # have no effect.
     method_parameters = [
         p for p in plan.entry.parameters if not (p.ranks and plan.ranker)
     ]
@@ -64,8 +67,14 @@ def differences(
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter in effect, the ranker's prefixed with its name."""
+    """Return label and value of each parameter in effect, as texts for users.
+
+    Labels of the final ranker's parameters begin with its name. Groups,
+    preferences and the rule are included if the plan has them.
+    """
     ranker = plan.ranker_entry
+    # With a final ranker, the parameters of the method's own ranking
+    # have no effect.
     labelled_parameters = [
         (tr(p.label), p, plan.parameters[p.name])
         for p in plan.entry.parameters
@@ -90,6 +99,9 @@ def _preference_source(plan: Plan) -> dict[str, str]:
     """Return the file name of a plan's preferences or clicks by its label.
 
     The result is {} if the plan learns from labels.
+
+    For clicks, the text names the documents that make pairs with a
+    clicked one, and η, the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -107,19 +119,21 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect that differs from its default."""
-    usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
+    default_texts = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
     return {
         label: text
         for label, text in parameter_texts(plan).items()
-        if text != usual.get(label)
+        if text != default_texts.get(label)
     }
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return, by plan, the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
+    """Return the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
 
     Parameters with equal values are left out, as are rule, chooser and convention if
     the plans agree on them.
+
+    Plans and texts have the same keys, such as numbers of runs.
     """
     # Rules and conventions are named only if the plans have several.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
@@ -160,6 +174,8 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     """Return whether plans differ only in pinned or banned features."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
+    # With the pins of the reference, such a plan has no other
+    # difference.
     reference_pins = {
         name: reference.parameters[name] for name in PINS if name in plan.parameters
     }
@@ -185,7 +201,14 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value; for a set of features, name the added and the removed features."""
+    """Return a parameter with its value; for a set of features, name added and removed ones.
+
+    `value` is that of the plan that is described, `other` that of the
+    plan compared with it; both are canonical. `names` has the names of
+    features by id.
+    """
+    # A tuple of several values, which a plan tries one by one, is
+    # written as it is.
     if (
         parameter.kind is not Kind.FEATURES
         or parameter.several(value)
@@ -244,12 +267,18 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
     }
     return tuple(
         text
+        # A value is found by its name in a plan's file, also that of an
+        # extension.
         for name, text in texts.items()
         if plan.named(name) != reference.named(name)
     )
 
 
 def _costs_text(plan: Plan, reference: Plan) -> str:
+    """Return how the costs of features differ from those of a reference.
+
+    At least one of the plans has costs.
+    """
     if plan.extension(FeatureCosts) is None:
         return tr("without costs of features")
     if reference.extension(FeatureCosts) is None:

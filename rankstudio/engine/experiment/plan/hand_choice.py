@@ -80,7 +80,10 @@ def fold_origin(protocol: str, seed: int) -> str:
 
 
 def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
-    """Return the folds of a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
+    """Return the folds in a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
+
+    Each part between semicolons is a protocol with the numbers of its
+    folds.
 
     Raises
     ------
@@ -126,6 +129,7 @@ def _parsed_choices(part: str, text: str) -> list[HandChoice]:
 
 
 def _invalid_text_error(text: str) -> PlanError:
+    """Return the error for a text that does not list folds."""
     sentence = tr(
         'hand_chosen: expected the folds whose queries were known, such as "given: 1" or "5-fold, seed 0: '
         '1, 2", got {value}.'

@@ -43,7 +43,7 @@ def plain_name(name: str) -> str:
 
 
 def canonical_name(name: str) -> str:
-    """Return the canonical name of a measure, of left-out queries or not.
+    """Return the canonical name of a measure: "leave-query-out MAP" for "Leave-Query-Out map".
 
     Raises
     ------

@@ -249,6 +249,8 @@ class Plan:
         keep("final_ranker", FinalRanker(ranker, ranker_parameters))
         keep("model_choice", ModelChoice(select_by, rule))
         keep("extensions", extensions)
+        # Only now all fields are there, so that the extensions in words
+        # can be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
@@ -260,6 +262,7 @@ class Plan:
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
+            # Parameters of the plan win over those that the object has.
             instance = instance_of(self.method)
             keep("method", instance.entry.key)
             keep("parameters", {**instance.parameters, **self.parameters})
@@ -330,7 +333,10 @@ class Plan:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
+        """Restore a pickled plan, and add its methods and measures to this process.
+
+        :meth:`__getstate__` packs those that a new process lacks.
+        """
         for entry in state.pop(_ADDED_METHODS_KEY, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
@@ -408,7 +414,9 @@ class Plan:
 
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
-        """Entries of the measures that are not RankStudio's own, those of parameters included."""
+        """Entries of the measures that are not RankStudio's own, parameters' values included."""
+        # The measure that selects the model is computed as well; the
+        # method's own criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -427,7 +435,12 @@ class Plan:
 
     @property
     def sources(self) -> tuple[CodeSource, ...]:
-        """Code that computes a run: methods, foreign measures, a data format, a missing source of pairs."""
+        """Code that computes a run, whose origin a study names.
+
+        It is the methods, the measures of others, the data format, and a
+        stand-in for the plug-in that reads preferences if this is
+        missing.
+        """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
             (AbsentPairSource(),)
@@ -449,6 +462,7 @@ class Plan:
 
     @property
     def _methods(self) -> str:
+        """Name of what ranks: "GAS, then RankSVM", or that of the files with scores or a model."""
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
@@ -473,10 +487,15 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """Score by which the steps of a path compare candidates; None if they compare none.
 
+        A candidate is a feature, or group of features, that a step might
+        add.
+
         With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
         if score is not None:
+            # The name depends on what the training data let the method
+            # leave out.
             score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return (
             replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
@@ -519,16 +538,21 @@ class Plan:
         return self._left_out_as(self.entry.criterion.name, ranks=False)
 
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
-        """Return the name of a criterion by what it leaves out: queries, pairs of documents, or documents.
+        """Return the name of a criterion by what it leaves out of training.
 
-        For one ranking, documents are left out if the loss is pointwise, otherwise
-        pairs. ``ranks`` means the criterion of the final ranker, if there is one.
+        Usually it leaves out queries, and the name remains. Data with
+        one ranking have only one query: documents are left out if the
+        loss is pointwise, otherwise pairs of documents. A selector with
+        a pointwise loss leaves out documents for all data. With
+        ``ranks``, the loss is that of the final ranker, if there is one,
+        otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
         if ranks and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
+        # A criterion that leaves nothing out has only one name.
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
@@ -622,7 +646,12 @@ class Plan:
         )
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
-        """Return the combination with these values on the axes, on or off the grids."""
+        """Return the combination with these values on the axes, which need not be on the grids.
+
+        An axis is a parameter for which the plan has several values;
+        `values` has one value per axis. It gives one value to every
+        parameter.
+        """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
         }
@@ -635,6 +664,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
+        # Values of the axes win. A parameter that is no axis, because it
+        # has one value or no effect, has its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -672,6 +703,8 @@ class Plan:
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
+            # An extension in the changes is set anyway; another one may
+            # not fit the new method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -688,6 +721,7 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     Parameters
     ----------
     plan : Plan
+        Plan whose measures are replaced if they are the usual ones.
     one_ranking : bool
         Whether all documents of the data are one ranking.
     """
@@ -727,10 +761,16 @@ def counting_plan(plan: Plan) -> Plan:
 
 
 def path_plan(plan: Plan) -> Plan:
-    """Return the plan without settings that do not change a path: grids, folds to run, selection."""
+    """Return the plan without settings that do not change a path: grids, folds, selection.
+
+    A path is the sequence of models of one combination of parameters.
+    Runs with equal plans of this kind can share paths.
+    """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
+    # The measures are those of the paths, with the one that selected the
+    # model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -754,6 +794,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     Parameters
     ----------
     plan : Plan
+        Plan with one or several combinations of parameters.
     n_features : int
         Number of features of the data.
 
@@ -762,6 +803,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
     int
         Features, iterations or rounds; 1 for a method that uses all features at once.
     """
+    # The parameter has another name for each kind of step; 0 or None is
+    # no limit.
     limits = [
         combination.parameters.get(plan.step_kind.limit)
         for combination in plan.combinations
@@ -770,6 +813,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
+    # Groups are selected as a whole: after k steps there may be more
+    # than k features.
     max_features = max(limit or n_features for limit in limits)
     return greatest_size(
         n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
@@ -784,6 +829,7 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     plan : Plan
         Plan with this method, or with another one that it would replace.
     entry : Method
+        Catalog entry of the method.
     selects : bool
         Whether the method replaces that of the plan, not its final ranker, which
         supports any groups.
@@ -799,17 +845,26 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
+    A unit trains one combination of parameters on one fold.
+    `feature_ids`, shape (n,), has the 1-based ids of the data's
+    features.
+
     Raises
     ------
     ParameterError, PlanError
-        As in :func:`estimator`, for method and ranker, before any work.
+        Before any work, if an estimator cannot be made: for a feature that the data do
+        not have, groups or preferences that a method does not support, or a missing
+        library.
     """
+    # Nothing is learned from scores or a model of a file: its ranking is
+    # the only step.
     if plan.entry.given:
         return 1
     max_steps = 0
     for combination in plan.combinations:
         learner = estimator(plan, plan.entry, combination.parameters, feature_ids)
         if plan.ranker_entry is not None:
+            # Called for its errors only.
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
         max_steps = max(max_steps, learner.n_steps(feature_ids.size))
     # A final ranker makes steps of features from the iterations or rounds of a
@@ -823,7 +878,11 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
 def estimator(
     plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints
 ) -> LinearRanker:
-    """Create an estimator with one value per parameter; feature ids become columns.
+    """Create an estimator with one value per parameter.
+
+    `entry` is the plan's method or final ranker, and `parameters` has
+    its values by name. Users write feature ids; the estimator gets
+    columns, positions in `feature_ids` of shape (n,).
 
     Raises
     ------
@@ -843,6 +902,8 @@ def estimator(
         name: _feature_prices(plan) if v == MILLISECONDS else v
         for name, v in parameters.items()
     }
+    # Values of these parameters may have feature ids; own values are
+    # read from a file.
     names_with_features = [
         p.name
         for p in entry.parameters
@@ -866,6 +927,7 @@ def estimator(
         if p.counts(parameters)
     }
     arguments |= {name: plan.named(name) for name in entry.takes}
+    # The estimator needs the columns of the groups, not their names.
     if "groups" in arguments:
         arguments["groups"] = tuple(groups)
     learner: LinearRanker = entry.load()(**arguments)
@@ -877,7 +939,11 @@ def _check_bans(
 ) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
-    The method checks the same by columns, which count from 0.
+    The method checks the same, but knows only columns: this error names
+    the ids that the user wrote.
+
+    `parameters` has the method's values by name, and `groups` the
+    feature ids of each group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -896,7 +962,11 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return each feature's id with its milliseconds per query, as the value of a parameter."""
+    """Return each feature's id with its milliseconds per query, as the value of a parameter.
+
+    The prices are (id, milliseconds) pairs. PlanError is raised if the
+    plan has no costs.
+    """
     costs = plan.extension(FeatureCosts)
     if costs is None:
         raise PlanError(
@@ -909,7 +979,12 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 
 
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return the value of a parameter with each feature id replaced by the feature's column."""
+    """Return a value of a parameter as the estimator expects it: columns replace feature ids.
+
+    `columns` has the 0-based column of each feature by its id. Costs
+    become an array of shape (n,), 1 for a feature without a cost, or
+    None without any. A CSV file of the user is read.
+    """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
     if parameter.own_file and value.lower().endswith(OWN_FILE):
@@ -927,7 +1002,7 @@ def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) 
 
 
 def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id.
+    """Return the column of a feature's id; `label` names the parameter for the error.
 
     ParameterError is raised if the data have no such feature.
     """
@@ -989,6 +1064,8 @@ def _check_ranker(plan: Plan) -> Method | None:
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
     check_field("ranker", plan.ranker, expected, not ranker.selects)
+    # A ranker learns on selected features, so the method must select
+    # some.
     expected = tr("no ranker, because {label} does not select features").format(
         label=plan.entry.label
     )
@@ -997,6 +1074,7 @@ def _check_ranker(plan: Plan) -> Method | None:
 
 
 def _is_integer(value: object) -> bool:
+    """Return whether a value is an integer of 64 bits, and no bool."""
     return (
         isinstance(value, int)
         and not isinstance(value, bool)

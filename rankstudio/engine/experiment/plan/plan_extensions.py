@@ -90,7 +90,11 @@ KINDS: Mapping[str, type[Any]] = {
 def with_words(
     extensions: Extensions, values: Mapping[str, Any], method: str
 ) -> Extensions:
-    """Return the extensions with the values of ``values`` by word; an empty value removes an extension.
+    """Return the extensions with new values; an empty value removes an extension.
+
+    An extension is a value that an optional ability adds to plans, such as
+    "costs". `values` has the new ones by their words in a file; other words
+    are ignored.
 
     The values may be plain, as in a file for a plan with this method, or extensions
     already.

@@ -57,8 +57,12 @@ class PreferenceSource:
         }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
+            # For clicks: which documents make pairs ("pairs"), and the
+            # weights of positions ("eta").
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()
+            # Without the plug-in the values are kept as they are: the plan
+            # can be read, not run.
             settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 
@@ -85,8 +89,12 @@ def refusal_of_preferences(entry: Method) -> str:
 def preferences_in_words(
     preferences: Mapping[str, str], entries: Iterable[Method]
 ) -> str:
-    """Return a sentence on the preferences that a plan learns from, or the reason why it cannot."""
+    """Return a sentence on the preferences that a plan learns from, or the reason why it cannot.
+
+    `entries` are the methods that would learn from them.
+    """
     if pair_source() is None:
+        # Only a plug-in can read the file, and it is not installed.
         return AbsentPairSource().lacking
     unable_entry = next(
         (entry for entry in entries if not entry.learns_preferences), None

@@ -60,6 +60,7 @@ class Protocol:
     train: int = 100
 
     def __str__(self) -> str:
+        """Return the protocol as users write it: "10-fold, nested 4-fold, train 20%"."""
         numbers = "/".join(map(str, self.numbers))
         outer = (
             f"{numbers}-fold"
@@ -68,13 +69,19 @@ class Protocol:
         )
         inner = f", nested {self.inner}-fold" if self.inner else ""
         train = f", train {self.train}%" if self.train < 100 else ""
+        # The given folds are not named before what follows: "nested 4-fold".
         return f"{outer}{inner}{train}".removeprefix(f"{GIVEN}, ")
 
     @property
     def validates(self) -> bool:
-        """Whether each fold has a validation part, or inner folds, regardless of the files."""
+        """Whether each fold has queries that select the model, regardless of the files.
+
+        These are a validation part, or the inner folds of a cross-validation.
+        """
         match self.kind, self.numbers:
             case "k-fold", (k,):
+                # One of the k folds tests and one validates, so that training
+                # needs a third one.
                 has_validation = k > 2
             case "split", (_, vali, _):
                 has_validation = vali > 0
@@ -102,8 +109,8 @@ class Protocol:
             are not available.
         """
         # Data that were divided otherwise cannot be divided again.
-        how = self.divided_by(seed)
-        if dataset.divided_by == how:
+        divided_by = self.divided_by(seed)
+        if dataset.divided_by == divided_by:
             return dataset
         if dataset.divided_by:
             text = tr(
@@ -114,7 +121,7 @@ class Protocol:
                 text.format(
                     name=dataset.name,
                     divided_by=dataset.divided_by,
-                    how=how or tr("the files"),
+                    how=divided_by or tr("the files"),
                 )
             )
 
@@ -122,13 +129,13 @@ class Protocol:
         divided_dataset = self._divide_outer(dataset, seed)
         if not self.inner and self.train == 100:
             return divided_dataset
-        from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - as below
+        from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
 
         if self.train < 100:
             divided_dataset = splits.training_share(divided_dataset, self.train, seed)
         if self.inner:
             divided_dataset = splits.for_inner_folds(divided_dataset, self.inner, seed)
-        return replace(divided_dataset, divided_by=how)
+        return replace(divided_dataset, divided_by=divided_by)
 
     def _divide_outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         """Return the dataset with the outer folds of this protocol, from all training queries."""
@@ -143,6 +150,7 @@ class Protocol:
                 return splits.single_split(dataset, (train, vali, test), seed)
             case "nested", (percent,):
                 return splits.nested(dataset, percent, seed)
+            # The protocol "given" leaves the folds as they are in the files.
             case _:
                 return dataset
 
@@ -243,7 +251,7 @@ def at_most(k: int) -> str:
 
 
 def parse_rule(text: str) -> Rule:
-    """Parse a rule: "best", "smallest", "one-se", "at most 10".
+    """Parse a rule that selects a model: "best", "smallest", "one-se", "at most 10".
 
     Raises
     ------

@@ -38,7 +38,13 @@ _MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
+    """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None.
+
+    Tables such as "parameters" are dicts, after all other values. An empty
+    table is left out.
+    """
+    # Extensions are the values of optional abilities, such as costs or groups
+    # of features.
     extension_values = {
         word: as_lists(value) for word, value in in_words(plan.extensions)
     }
@@ -57,6 +63,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         parameters = getattr(plan, table)
         del values[table]
         if entry:
+            # TOML has no None. It is left out where it is the default;
+            # elsewhere it has a name.
             written_parameters = [
                 p
                 for p in entry.parameters
@@ -73,6 +81,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         for word, value in extension_values.items()
         if isinstance(value, dict)
     }
+    # The tables that are known here come first, in a fixed order.
     table_names = dict.fromkeys((*_FIRST_TABLES, *tables))
     return values | {name: tables[name] for name in table_names if tables.get(name)}
 
@@ -93,7 +102,7 @@ def as_lists(value: Any) -> Any:
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
-    """Create a plan from the result of :func:`plan_as_dict`, or from a file written by a user.
+    """Create a plan from plain values by field, as `plan_as_dict` makes them or a user writes them.
 
     Raises
     ------
@@ -101,6 +110,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         For an unknown field or a value out of range.
     """
     field_names = {*WORDS, *KINDS}
+    # The table of packages only says what a plan needs here; the plan itself
+    # has no such field.
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:
@@ -120,7 +131,12 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
 
 def measure_keys(plan: Plan) -> list[str]:
-    """Return the keys of code of the measures of files in a plan, as :func:`method_keys` has them."""
+    """Return the keys of the code of a plan's measures that come from Python files.
+
+    A key is ``measure:file.py:function@checksum``, and names code to be
+    loaded before the plan is run; :func:`method_keys` finds the same keys in
+    the plain values of a plan.
+    """
     packages = _package_requirements(plan)
     return [
         f"measure:{source}"
@@ -136,6 +152,8 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
+        # The key is the name of the function, a hyphen, and digits of the
+        # checksum. The version of a file is its SHA-256.
         entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_N_DIGITS]}"
         for entry in plan.foreign_measures
         if entry.origin is not None and entry.origin.kind is OriginKind.FILE
@@ -150,7 +168,11 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 
 
 def _refuse_absent(packages: Any) -> None:
-    """Raise a PlanError for the first method or measure that is absent here, with its package or file.
+    """Raise a PlanError for the first method or measure of a plan that is absent here.
+
+    `packages` is the table of the plan's file, of key to package with
+    version, or to Python file with checksum; the message names that package
+    or file.
 
     Nothing is imported: the keys are looked up among the entries of this installation.
     """
@@ -236,7 +258,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def method_keys(values: Any) -> Iterator[str]:
-    """Yield the keys of code in a plan or a comparison: methods at any depth, and measures of files."""
+    """Yield the keys of the code that a plan or a comparison needs.
+
+    These are keys of methods, at any depth of the plain values, and
+    "measure:file.py:function@checksum" for measures of Python files.
+    """
     if isinstance(values, Mapping):
         # Measures of Python files stand in the table of packages.
         packages = values.get(PACKAGES)
@@ -274,7 +300,12 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
-    """Resolve relative paths of data and their files against the folder of the plan, if they exist there."""
+    """Resolve relative paths of a plan against its folder, if the files exist there.
+
+    These are the paths of the data, of files of their columns, and of
+    preferences. `path` is the file of the plan. A path that names no file
+    there remains as it is.
+    """
     folder = Path(path).parent
 
     def path_beside(name: str) -> str:

@@ -45,13 +45,14 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 
 @lru_cache(maxsize=64)
 def query_groups(n_queries: int) -> Ints:
-    """Return the group of each query in each division, shape (R, Q).
+    """Return the group of each of Q queries in each of R random divisions, shape (R, Q).
 
     20 random divisions into 5 groups that depend on the number of queries only. Fewer
     queries than groups are left out one by one, in a single division; a single query
     has no other to choose by, so R is 0.
     """
     if n_queries < N_GROUPS:
+        # Each query is a group of its own.
         division = np.arange(n_queries, dtype=np.int64)[None, :]
         return unwritable(division if n_queries > 1 else division[:0])
     rng = np.random.default_rng([_DIVISION_SEED, n_queries])
@@ -114,7 +115,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries.
+    # Choose on blocks of subsets that have equally many queries. A gain
+    # is a measure with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -126,6 +128,7 @@ def choose_on_subsets(
         for block in _blocks_of_equal_sizes(
             tuple(values.shape[1] for values in queries)
         ):
+            # Choices are positions among the selectable models.
             choices, gains[block.numbers] = _choose_models(
                 rule, rows, path.sizes[models], block
             )
@@ -152,7 +155,7 @@ def cross_fitted_values(
     n_queries: int,
     measure_models: PathMeasures,
 ) -> dict[str, Floats]:
-    """Return the measures in each validation query, of models that were chosen without the query.
+    """Return each measure in each validation query, by models chosen without the query.
 
     The values are those of the selected model if the validation queries did not choose
     it, or if there is no other model.
@@ -166,8 +169,10 @@ def cross_fitted_values(
     paths : sequence of PathResult
         All paths of the fold, with their `choices`.
     n_queries : int
+        Number Q of validation queries.
     measure_models : callable
-        Measures models whose measures a path does not keep.
+        Measures models whose measures a path does not keep: takes a path and positions
+        of D steps, and returns each measure in each query, shape (D, Q).
 
     Returns
     -------
@@ -195,6 +200,8 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
+        # The measures that the path keeps, or {}, for which they are
+        # computed.
         values = choices[index].measures_at(positions) or measure_models(
             paths[index], positions
         )
@@ -202,6 +209,8 @@ def cross_fitted_values(
             {name: table[row] for name, table in values.items()}
             for row in range(len(positions))
         ]
+    # A model without measures would leave a part of the queries
+    # unmeasured.
     return weighted_values(models, rows) if all(rows) else {}
 
 
@@ -226,10 +235,17 @@ class ChosenModel(NamedTuple):
 def chosen_models(
     choices: Sequence[SubsetChoices], n_queries: int
 ) -> list[ChosenModel]:
-    """Return the different models that the subsets choose among several paths.
+    """Return the different models that the subsets of queries choose among several paths.
 
-    Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or
-    the choices are of another number of queries.
+    Ties go to the earlier path, as for the model of the run itself.
+    Empty if no path has a model, or the choices are of another number of
+    queries.
+
+    The validation queries are divided at random into groups, several
+    times. For each group a model is chosen by the other queries, a
+    subset of them, and measures the group. Each model has the share of
+    the divisions in which it measures each query. `choices` has an entry
+    per path, with a choice for each subset.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -246,6 +262,7 @@ def chosen_models(
         paths[is_better] = index
         positions[is_better] = path.positions[is_better]
         gains[is_better] = path.gains[is_better]
+    # On some subset the rule allows no model of any path.
     if (paths < 0).any():
         return []
 
@@ -273,11 +290,12 @@ def chosen_models(
 def weighted_values(
     models: Iterable[ChosenModel], values: Iterable[Mapping[str, Floats]]
 ) -> dict[str, Floats]:
-    """Return the mean over the divisions of each measure in each query.
+    """Return each measure in each query, shape (Q,), as the mean over the divisions.
 
     Parameters
     ----------
     models : iterable of ChosenModel
+        Models, each with the share of the divisions in which it measures each query.
     values : iterable of Mapping of str to ndarray of shape (Q,)
         Measures of each of these models in each query. NaN does not count; a query
         without any value is NaN.
@@ -324,7 +342,11 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models, each on its own subset of the queries.
+        """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
+
+        A gain is the mean measure, with the sign by which larger is
+        better; -inf if undefined. `models` has the rows of the models,
+        shape (P,).
 
         For each part of the queries, ``columns`` has an array (P, n) with the columns
         of the subset of each model. The operations are those of `average` on a path:
@@ -334,6 +356,7 @@ class _Rows:
             _mean_or_nan(values[models[:, None], subset])
             for values, subset in zip(self.queries, columns, strict=True)
         ]
+        # With inner folds: the mean over the folds.
         mean = means[0] if len(means) == 1 else average(np.stack(means, axis=1))
         gains = self.sign * mean
         return np.where(np.isnan(gains), -np.inf, gains)
@@ -341,12 +364,17 @@ class _Rows:
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
         """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
 
-        The second value is a bound of the rounding. Gains of models without a value are -inf.
+        A gain is the mean measure, with the sign by which larger is
+        better; -inf without a value. `subsets`, shape (S, Q), says which
+        queries each subset has. The second value is a bound of the
+        rounding.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
+        # The queries of each part that a subset has, as numbers 0 and 1,
+        # shape (S, Q of the part).
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -394,17 +422,22 @@ class _SubsetBlock(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
-    """Return the subsets in blocks of subsets of equal sizes, whose values fit into one array.
+    """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The argument is the number of queries of each part.
+    The values of a block fit into one array. The argument is the number
+    of queries of each part: a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
+    # Shape (S, parts): number of queries that each subset has of each
+    # part.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
     for kind in range(len(kinds)):
         members = np.flatnonzero(numbers.reshape(-1) == kind)
+        # Row by row, the columns of the queries in each subset of the
+        # block.
         columns = [
             np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts
         ]
@@ -417,6 +450,10 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
+    Both have shape (S,). A gain is the mean measure on a subset, with
+    the sign by which larger is better. `sizes`, shape (K,), has the
+    number of features of each model.
+
     Approximate values decide wherever their rounding leaves no doubt; the others are
     computed exactly.
     """
@@ -424,12 +461,15 @@ def _choose_models(
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
+    # Values beyond the range of numbers say nothing: compute all
+    # exactly.
     if not np.isfinite(margin):
         is_near = np.ones(rough_gains.shape, dtype=np.bool_)
     gains = _exact_gains(rows, block, is_near)
     best = gains.argmax(axis=1)
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
+        # The other rules take the best model.
         return best, gain
 
     # Models that the rule accepts besides the best one.
@@ -437,6 +477,7 @@ def _choose_models(
         errors = np.array(
             [_standard_error(rows, block, s, model) for s, model in enumerate(best)]
         )
+        # A model is good enough within one standard error of the best.
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
         is_enough = rough_gains > min_gains + margin
         is_unclear = ~is_enough & ~(rough_gains < min_gains - margin)
@@ -444,6 +485,7 @@ def _choose_models(
         is_enough |= is_unclear & (unclear_gains >= min_gains)
     else:
         is_equal, is_tested = _find_equal_models(rows, block, best)
+        # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
@@ -460,11 +502,16 @@ def _choose_models(
         axis=1, keepdims=True
     )
     smallest = (is_smallest & (exact_gains == largest_gains)).argmax(axis=1)
+    # Without any defined gain, the first model.
     return np.where(np.isfinite(gain), smallest, best), gain
 
 
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
-    """Return the exact gains of some models on each subset, (S, K); -inf for the others."""
+    """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
+
+    `needed`, shape (S, K), says which of the K models to compute on
+    which subset.
+    """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
         gains[numbers, models] = rows.gains(
@@ -479,6 +526,8 @@ def _find_equal_models(
     """Return which models are not significantly worse than the best one on each subset, (S, K).
 
     The second value says which subsets have enough queries for a test, (S,).
+
+    `best`, shape (S,), has the best model of each subset.
     """
     # The values of each subset's best model in the subset's queries, by part: arrays of
     # shape (S, n).
@@ -501,7 +550,10 @@ def _find_equal_models(
 
 
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
-    """Return which models are surely not significantly worse than the best one, and which need an exact test.
+    """Return which models are surely not significantly worse than the best one on each subset.
+
+    The second array says which models need an exact test. Both have
+    shape (S, K); `best`, shape (S,), has the best model of each subset.
 
     Student's paired t is computed by matrix products. With several inner folds, every
     test must be exact.
@@ -520,6 +572,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
     block_size = max(1, _MAX_VALUES // values.shape[1])
     for model in np.unique(best).tolist():
         members = np.flatnonzero(best == model)
+        # Queries of each subset as numbers 0 and 1.
         mask = block.subsets[members].astype(np.float64)
         for first in range(0, len(rows), block_size):
             differences = values[first : first + block_size] - values[model]
@@ -529,10 +582,13 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
+            # Degrees of freedom of Student's t; at least 1, so that
+            # nothing is divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
+                # Above 1, the difference is significant.
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
                 # Deviations that are small beside the squares consist mostly of
                 # rounding.
@@ -550,7 +606,10 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
 
 
 def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs of a subset and a model, in blocks whose values fit into memory."""
+    """Yield pairs of a subset and a model as two arrays, in blocks that fit into memory.
+
+    `needed`, shape (S, K), says which pairs.
+    """
     numbers, models = np.nonzero(needed)
     n = sum(columns.shape[1] for columns in block.columns)
     block_size = max(1, _MAX_VALUES // max(1, n))
@@ -560,7 +619,11 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 
 
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
-    """Return the standard error of a model's measure on a subset: over its queries, or over inner folds."""
+    """Return the standard error of a model's measure on a subset of the queries.
+
+    It is that of the mean over the queries of a validation part, or over
+    inner folds. `number` is the row of the subset in the block.
+    """
     values = [
         line[model, columns[number]]
         for line, columns in zip(rows.queries, block.columns, strict=True)

@@ -117,6 +117,8 @@ class MemoryEstimate:
             "budget": memory.size(self.budget),
         }
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
+        # Files hold what does not fit into memory; small ones are not worth a
+        # mention.
         if self.in_files > _MENTIONED_FILE_BYTES:
             text = tr(
                 "about {about} of memory and {files} of disk space, limit {budget}"
@@ -127,6 +129,7 @@ class MemoryEstimate:
     @property
     def way(self) -> str:
         """How the run executes: "3,016,900 documents are read from disk, shard by shard"."""
+        # Blocks are shards, which a method reads one after the other.
         if self.need.reading is not Reading.WHOLE:
             text = (
                 tr("{m} documents read from disk, processed in blocks")
@@ -172,7 +175,7 @@ class MemoryEstimate:
         return self.need.room(self.budget)
 
     def _advice(self) -> list[str]:
-        """Return the changes that would let the plan run, one by one."""
+        """Return the changes that would let the plan run, each as part of a sentence."""
         # A higher limit helps only if the memory is there.
         suggestions = []
         if self.least <= memory.available():
@@ -194,6 +197,8 @@ class MemoryEstimate:
                 text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
             )
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
+            # How a method reads depends only on whether there are several
+            # shards: any number of queries will do.
             shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
             needs = [
                 (entry.label, entry.load()().memory_need(shape))
@@ -217,6 +222,7 @@ def _own_methods() -> list[Method]:
 
 
 def _algorithm_texts() -> dict[str, str]:
+    """Return the text for each algorithm by which a method can be computed, by its key."""
     return {
         "statistics": tr("by the statistics of each query"),
         "rows": tr("row by row of the statistics of each query"),
@@ -283,6 +289,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
+    # A limit of the user also counts for data in memory; the default one does
+    # not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
@@ -308,9 +316,11 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
             on_disk=on_disk,
             free=budget - other_bytes,
         )
+        # Bytes of sparse values, 0 for dense data.
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
         label, need = _largest_need(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
+            # Units run beside each other, each with memory of its own.
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
             label=label,
@@ -341,7 +351,10 @@ def _largest_shard(train: RankingDataset) -> int:
 
 
 def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
-    """Return whether all training of a plan consists of sums over shards, which workers can share."""
+    """Return whether all training of a plan consists of sums over shards.
+
+    A shard is a range of the training queries; workers can share the sums.
+    """
     largest = _largest_shard(train)
     shape = DataShape(
         m=train.n_documents, n=train.n_features, Q=train.n_queries, s=largest
@@ -356,7 +369,10 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
 
 
 def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
-    """Return the memory that a method needs; ``stored`` is the size of sparse values, 0 for dense data."""
+    """Return the memory that a method needs in addition to the data.
+
+    `stored` is the number of bytes of sparse values, 0 for dense data.
+    """
     if not stored:
         return method.memory_need(shape)
     if method.accepts_sparse:
@@ -364,13 +380,19 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         # The values by rows, by columns, and shifted columns; and weights and
         # candidates of each step.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
+    # The method gets a dense copy of the documents, and adapts to no limit.
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the learner of a plan that needs the most memory, and its need."""
+    """Return the label and the memory need of what needs the most memory in a plan.
+
+    It is the method or the final ranker, with any combination of parameters.
+    `ids`, shape (n,), has the ids of the features, and `stored` is the number
+    of bytes of sparse values, 0 for dense data.
+    """
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
 
@@ -382,6 +404,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
+            # Each step then adds one feature, so that the limit of steps is
+            # one of features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -408,12 +432,15 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory of a ranker on k selected features, with the copy of these features."""
+    """Return the memory of a ranker on k selected features, with the copy of their values."""
+    # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
     # To a file, each thread copies one shard at a time; in memory, the copy has all
     # documents.
+    # T threads, s documents in the largest shard, m documents and n
+    # features.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 

@@ -72,9 +72,11 @@ def select_model(
         position = best_position(plan, path, rule.most)
         if position is not None:
             gain = float(_gains(plan, path)[position])
+            # of equal gains, the earlier combination
             if best is None or gain > best[0]:
                 best = gain, path, position
     if best is None:
+        # The rule "at most K features" allows no model of any path.
         least = min(int(path.sizes[path.models].min()) for path in paths)
         text = tr("rule: no model has {rule}; the smallest one has {least} features.")
         raise PlanError(text.format(rule=rule, least=least))
@@ -102,7 +104,11 @@ def select_model(
 
 
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
-    """Return the positions of the steps to choose from: models of at most ``max_features`` features."""
+    """Return the positions of the steps of a path that may be selected, ascending.
+
+    They are models of at most ``max_features`` features. Of an optimiser,
+    only the last step is one.
+    """
     positions = np.arange(len(path.steps))[path.models]
     return (
         positions
@@ -133,6 +139,7 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
     if model_p_values is None or best is None:
         return None
     gains = _gains(plan, path)
+    # No model has a defined value.
     if not np.isfinite(gains[best]):
         return None
     return _smallest_good_enough(
@@ -175,7 +182,7 @@ def p_values(
         or sum(np.count_nonzero(~np.isnan(rows[best])) for rows in queries)
         < LEAST_PAIRS
     ):
-        return FrozenMapping({})
+        return FrozenMapping({})  # too few queries for a test
     return FrozenMapping(
         {plan.select_by: mean_p_values([rows - rows[best] for rows in queries])}
     )
@@ -191,7 +198,11 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return the gain after each step, larger being better; -inf if it is not defined."""
+    """Return the selection criterion of each step's model, larger being better, shape (K,).
+
+    Measures of errors and the method's own criterion change their sign; an
+    undefined value is -inf.
+    """
     if plan.select_by == CRITERION:
         values = -path.criterion
     else:

@@ -99,9 +99,15 @@ class PathSteps(Sequence[Step], ABC):
     def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
+        """Return a step, or several steps for a slice; a step is made when it is first needed.
+
+        As long as anybody uses a step, the same object is returned.
+        """
         positions = range(len(self))
         if isinstance(index, slice):
             return tuple(self[i] for i in positions[index])
+        # This also counts negative positions from the end, and raises the
+        # IndexError.
         position = positions[index]
         step = (
             None if self._existing_steps is None else self._existing_steps.get(position)
@@ -112,6 +118,7 @@ class PathSteps(Sequence[Step], ABC):
                 # a mapping takes more memory than a short path
                 if self._existing_steps is None:
                     self._existing_steps = WeakValueDictionary()
+                # Another thread may have made it in the meantime.
                 step = self._existing_steps.setdefault(position, new_step)
         return step
 
@@ -180,7 +187,8 @@ class HeldSteps(PathSteps):
         rows = self.rows.get("selected")
         return self._steps[position].selected if rows is None else rows.row(position)
 
-    def added(self, position: int) -> tuple[int, ...]:  # noqa: D102 - inherited
+    def added(self, position: int) -> tuple[int, ...]:
+        """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
         rows = self.rows.get("selected")
         return (
             rows.added(position)
@@ -192,6 +200,7 @@ class HeldSteps(PathSteps):
         return self._steps
 
     def _make_step(self, position: int) -> Step:
+        """Return a step with the attributes that are stored as rows of all steps."""
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
         return (
             replace(self._steps[position], **attributes)
@@ -209,6 +218,7 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     Parameters
     ----------
     steps : sequence of Step
+        Complete steps, in order.
     shared : Mapping of str to Rows, optional
         Existing rows by attribute name, possibly shared with other paths: one row per
         step.
@@ -228,6 +238,7 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
                 rows_by_name[name] = rows
     if not rows_by_name:
         return HeldSteps(steps, rows_by_name)
+    # Attributes that are stored as rows need not be in the steps.
     empty_values = {name: _EMPTY_VALUES[name] for name in rows_by_name}
     return HeldSteps([replace(step, **empty_values) for step in steps], rows_by_name)
 
@@ -243,9 +254,10 @@ class StepsFile:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file: Any = None
+        self._file: Any = None  # created with the first steps
         self._end = 0
         self._lock = Lock()
+        # offset of the steps that were read last, and the steps
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
@@ -271,6 +283,7 @@ class StepsFile:
         self._file.seek(self._end)
         unwritten = memoryview(content)
         while unwritten:
+            # An unbuffered file may write less than asked for.
             n_written = self._file.write(unwritten)
             unwritten = unwritten[n_written:]
         offset = self._end
@@ -278,7 +291,7 @@ class StepsFile:
         return offset
 
     def read(self, offset: int, size: int) -> PathSteps:
-        """Return the steps at an offset; the last steps that were read are kept in memory."""
+        """Return the steps at an offset of the file, in bytes; the last ones read stay in memory."""
         with self._lock:
             last_offset, steps = self._last_read
             if last_offset != offset or steps is None:
@@ -304,6 +317,8 @@ class FiledSteps(PathSteps):
     def __init__(
         self, file: StepsFile, offset: int, size: int, steps: PathSteps
     ) -> None:
+        # What curves need stays in memory; the steps are read from the
+        # file.
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

@@ -79,10 +79,12 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 
     O(FCK) for F folds, C combinations and paths of K steps.
     """
+    # Every fold has a path for each combination, in the same order.
     paths = [
         mean_path(paths) for paths in zip(*(fold.paths for fold in folds), strict=True)
     ]
     chosen = select_model(plan, paths)
+    # An optimiser has no length: its last iteration is the model.
     length = None
     if plan.step_kind is not StepKind.ITERATIONS:
         path = next(path for path in paths if path.unit == chosen.unit)
@@ -93,7 +95,7 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 
 
 def mean_path(paths: Sequence[PathResult]) -> PathResult:
-    """Return the path with the means over the folds of one combination.
+    """Return one path with the means over the folds, from the paths of one combination.
 
     Its steps have numbers, criteria and sizes, the largest of the folds, but no models.
     A single path is returned as it is.
@@ -104,6 +106,8 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
     # Steps of the same length on the paths of all folds.
     lengths = _shared_lengths(paths)
+    # For each fold: the positions of the models that count for these
+    # lengths.
     positions = [_counting_positions(path, lengths) for path in paths]
 
     # Means of the criterion and measures over the folds; the size is the largest.
@@ -118,7 +122,7 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
         first.unit,
         _MeanSteps(lengths, criteria, sizes),
         FrozenMapping({name: average(values) for name, values in measures.items()}),
-        divisor=1.0,
+        divisor=1.0,  # the criteria are already divided by those of the folds
         step_kind=first.step_kind,
         standard_errors=FrozenMapping(
             {
@@ -145,10 +149,16 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 
 
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
-    """Return the lengths of any of the paths at which all of them have a model, ascending."""
+    """Return the lengths of any of the paths at which all of them have a model, ascending.
+
+    A length is a number of features or rounds. An optimiser has one
+    model, with the length 1.
+    """
     if paths[0].step_kind is StepKind.ITERATIONS:
         return np.array([1], dtype=np.int64)
     shortest = max(int(path.x_values.min()) for path in paths)
+    # Below its first model a path has none; above it, the largest one
+    # counts.
     lengths: Ints = np.unique(np.concatenate([path.x_values for path in paths]))
     return lengths[lengths >= shortest]
 
@@ -167,9 +177,10 @@ def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
 def _measures_by_fold(
     measures: Sequence[Mapping[str, Floats]], rows: Sequence[list[int]]
 ) -> dict[str, Floats]:
-    """Return each measure that all folds have, as an array of shape (K, F) for K models in F folds.
+    """Return each measure that all folds have, shape (K, F) for K models in F folds.
 
-    ``rows`` has the positions of the K models on each fold's path.
+    ``measures`` has the measures along each fold's path, and ``rows``
+    the positions of the K models on it.
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {
@@ -204,6 +215,7 @@ class _MeanSteps(PathSteps):
         return self._sizes
 
     def _make_step(self, position: int) -> Step:
+        """Return a step without a model: a mean over folds has none."""
         number = int(self._numbers[position])
         criterion = float(self._criteria[position])
         return Step(

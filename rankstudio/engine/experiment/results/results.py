@@ -147,7 +147,12 @@ class PathResult:
         )
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
+        """Draw a measure after each step on axes of Matplotlib; return the axes.
+
+        By default it is the first validation measure, or the criterion
+        without any. A new figure is made without `ax`. ParameterError is
+        raised for a measure that the path does not have.
+        """
         default = next(iter(self.validation), "")
         measure_name = _checked_measure(
             [self], name or default, is_required=name is not None
@@ -272,7 +277,10 @@ class FoldResult:
     n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
-        """Return the measures of the fold's model, or the means of cross-fitted ones.
+        """Return the measures of a fold by name, on a part of the data.
+
+        Cross-fitted ones are the means over the validation queries, each
+        measured by a model that was chosen without it.
 
         The result is empty if the measures are unknown.
         """
@@ -291,7 +299,10 @@ class FoldResult:
 
     @property
     def left_out(self) -> dict[str, float]:
-        """Measures of the selected model on left-out queries, such as "leave-query-out MAP"; or none."""
+        """Measures of the selected model on left-out queries, such as "leave-query-out MAP".
+
+        It is {} if the run has none, or the path of the model is not stored.
+        """
         number = self.chosen.step.number
         unit = self.chosen.unit
         path = next(
@@ -359,7 +370,11 @@ class RunResult:
 
     @property
     def unfitted(self) -> Unfitted | None:
-        """Reason why the run has no cross-fitted values; None if it has them."""
+        """Reason why the run has no cross-fitted values; None if it has them.
+
+        These are measures in each validation query, by models that were
+        chosen without it.
+        """
         if all(fold.cross_fitted for fold in self.folds):
             return None
         if parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT:
@@ -421,6 +436,7 @@ class RunResult:
             for fold in self.folds
             if not math.isnan(fold.greatest_grade)
         ]
+        # 0 in a convention stands for the largest label of the data.
         return convention(self.plan.convention).greatest_grade or max(
             grades, default=math.nan
         )
@@ -437,7 +453,7 @@ class RunResult:
         The index is the fold; columns are the values on the axes of the plan,
         "n_features", and each measure as "validation MAP" and "test MAP".
         """
-        import pandas as pd  # noqa: PLC0415 - as above
+        import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
         rows = [
             {
@@ -458,13 +474,14 @@ class RunResult:
 
     def path_frame(self) -> pd.DataFrame:
         """Return a row per step of every path, with its fold, values on the axes and newest feature."""
-        import pandas as pd  # noqa: PLC0415 - as above
+        import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
         frames = []
         for fold in self.folds:
             for path in fold.paths:
                 frame = path.to_frame()
                 names = {"fold": fold.fold, **self.plan.axis_values(path.unit.values)}
+                # Fold and parameters become the first columns.
                 for index, (name, value) in enumerate(names.items()):
                     frame.insert(index, name, value)
                 # -1 for a step without a feature
@@ -555,19 +572,24 @@ class RunResult:
 
     @property
     def queries_per_fold(self) -> tuple[int, ...]:
-        """Number of queries of `part` in each fold; 0 if no measure is known by query."""
+        """Number of queries in each fold, of the part on which the run is measured.
+
+        It is 0 for a fold without measures by query.
+        """
+        # The part is "test", or "cross-fitted" on the validation queries.
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
             for fold in self.folds
         ]
         return tuple(
+            # All measures have the same number of queries.
             next((len(queries) for queries in measures.values()), 0)
             for measures in values
         )
 
     def has_per_query(self, name: str) -> bool:
-        """Return whether :meth:`per_query` knows a measure."""
+        """Return whether a measure is known in each query of the part on which the run is measured."""
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -577,7 +599,11 @@ class RunResult:
 
 
 def part_of(folds: Sequence[FoldResult]) -> Part:
-    """Return the best part on which all folds are measured: an estimate, if there is one."""
+    """Return the best part of the data on which all folds are measured.
+
+    The test part and cross-fitted values are estimates for new queries, and
+    come first.
+    """
     values: dict[Part, list[Mapping[str, Any]]] = {
         Part.TEST: [fold.test for fold in folds],
         Part.CROSS_FITTED: [fold.cross_fitted for fold in folds],
@@ -599,8 +625,13 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
+    """Return notes for the user on the choices of the folds.
+
+    They name values at the ends of grids, features that were left out, and
+    choices that nothing decides.
+    """
     undecided = undecided_notes(plan, folds)
+    # If all features are constant, further notes would be about arbitrary choices.
     if _all_features_are_constant(folds):
         return undecided
     note_groups = constant_notes(folds), untested_notes(plan, folds), undecided
@@ -611,7 +642,11 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note if the rule "smallest" had too few queries to test models, so the best was chosen."""
+    """Return a note if too few queries could test models for the rule "smallest".
+
+    The best model was chosen instead. The result is () if the rule could be
+    applied, or is another one.
+    """
     has_tests = all(
         any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
     )
@@ -684,7 +719,7 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each selected end of a grid: better values may lie beyond it.
+    """Return a note for each end of a grid that was selected: better values may lie beyond it.
 
     Grids of two values are skipped, because both values are ends.
     """
@@ -730,12 +765,13 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
-    """Return each measure's mean over the folds that define it; a fold of one query may not define it."""
+    """Return the mean of each measure over the folds that define it; NaN if none does."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {
         name: np.array([column[name] for column in columns if name in column])
         for name in names
     }
+    # A fold of one query may have an undefined measure.
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
     means = {
         name: float(np.mean(values)) if values.size else math.nan
@@ -769,9 +805,12 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return the x positions of the steps that all paths have, and the means of their values.
+    """Return the x positions of the steps that all paths have, and their mean values, shape (K,).
 
     Of iterations, only the last step of each path is used.
+
+    `name` is a measure, or "" for the criterion. NaN where no path has a
+    value.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         last_values = [_curve_values(path, name)[-1] for path in paths]
@@ -793,9 +832,10 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw.
+    """Return the measure to draw: `name`, or another one that all paths have.
 
-    The result is "" for the criterion, if nothing was validated and none is required.
+    It is "" for the criterion, if nothing was validated. ParameterError is
+    raised if `name` is required but missing.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

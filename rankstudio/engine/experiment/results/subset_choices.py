@@ -37,9 +37,10 @@ class SubsetChoices:
         return np.unique(self.positions[self.positions >= 0])
 
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """Return the measures of some chosen steps in each query, (D, Q) each.
+        """Return the kept measures of D chosen steps in each of Q queries, shape (D, Q) by name.
 
-        The result is empty if none are kept.
+        `positions` are those of chosen steps on the path. The result is
+        empty if no measures are kept.
         """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

@@ -40,7 +40,7 @@ def workload(
     n_documents: int = SAMPLE_DOCUMENTS,
     n_features: int = SAMPLE_FEATURES,
 ) -> Workload:
-    """Return the work of several plans.
+    """Return the number of runs and units of several plans, and their approximate duration.
 
     The typical seconds of a method are scaled by the ratio of its fastest run on the
     same data, because compilation and other programs only add time. Without finished
@@ -80,7 +80,8 @@ def workload(
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
         ]
-        # The fastest usable pace; without any, the number of documents decides.
+        # The fastest usable pace; without any, the number of documents
+        # decides. A unit is one combination of parameters on one fold.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)
@@ -93,20 +94,32 @@ def workload(
 def typical_seconds(
     plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES
 ) -> float:
-    """Return the approximate duration of a plan with one thread on as many documents as the sample has."""
-    typical = plan.entry.seconds
+    """Return the approximate seconds of a plan with one thread on data as large as the sample.
+
+    `n_features` may differ from that of the sample.
+    """
+    # Seconds of a fold once, and of a fit for each combination.
+    method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)
     limit = plan.parameters.get(StepKind.FEATURES.limit)
-    sizes = min(n_features, limit) if isinstance(limit, int) else n_features
-    steps = sizes / SAMPLE_FEATURES
+    max_size = min(n_features, limit) if isinstance(limit, int) else n_features
+    # The time of a path is proportional to its number of features.
+    relative_size = max_size / SAMPLE_FEATURES
     if ranker is None:
         return n_folds * (
-            typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0)
+            method_seconds.fold
+            + n_fits
+            * method_seconds.fit
+            * (relative_size if plan.entry.selects else 1.0)
         )
+    # The selector is trained once for all parameters of the ranker.
     n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
     ranker_seconds = n_fits * ranker.seconds.path
-    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranker_seconds))
+    return n_folds * (
+        method_seconds.fold
+        + relative_size * (n_own * method_seconds.fit + ranker_seconds)
+    )
 
 
 def _relative_seconds(run: RunResult) -> float:

@@ -84,7 +84,7 @@ _UNCHECKED_BYTES = 1e8  # bytes that are allocated without checking the free mem
 
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
-    """Return a path as bytes.
+    """Return a path, all models of one combination of parameters on one fold, as bytes.
 
     Parameters
     ----------
@@ -99,6 +99,8 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     -----
     O(K n) for K steps, before compression. Zero weights are not stored.
     """
+    # The bytes are a zip archive of arrays; the header in JSON is one of
+    # them.
     steps = tuple(path.steps)
     arrays: dict[str, Any] = {
         "header": np.frombuffer(
@@ -114,7 +116,12 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 def _path_header(
     path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]
 ) -> dict[str, Any]:
-    """Return all of a path except its arrays."""
+    """Return all of a path except its arrays.
+
+    Its keys are those of the stored format. A step is "beyond" its
+    weights if it is nonlinear: only `model` has a definition there.
+    `ids`, of length n, has the 1-based id of each column.
+    """
     # Keys that would repeat the measures or be empty are left out.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
         path.validation
@@ -143,7 +150,14 @@ def _path_header(
 
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path, in the order in which they stand in the archive."""
+    """Return the arrays of a path, in the order in which they stand in the archive.
+
+    The last axis of arrays has one entry per step. Rows of different
+    lengths are joined to one array, with the lengths in a second one.
+
+    "before" is the criterion before each step, "n" the number of
+    features, and "used" has the columns with weights.
+    """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
     return {
@@ -171,9 +185,10 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
 def unpack_path(
     content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study"
 ) -> PathResult:
-    """Return the path from the bytes of :func:`pack_path`.
+    """Return the path from the bytes that `pack_path` made.
 
-    The source names the study in later messages about its models.
+    `ids`, of length n, has the 1-based id of each column. The source
+    names the study in later messages about its models.
 
     Raises
     ------
@@ -220,7 +235,7 @@ def unpack_path(
 
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
-    """Return a fold as plain values, without its paths."""
+    """Return the results of a fold as plain values for JSON, without its paths."""
     baseline = result.baseline
     grade = result.greatest_grade
 
@@ -262,12 +277,14 @@ def fold_from_values(
     names: Collection[str],
     ids: Sequence[int],
 ) -> FoldResult:
-    """Return the fold from the values of :func:`fold_values` and the paths of its units.
+    """Return the results of a fold from its plain values and the paths of its units.
 
     Parameters
     ----------
     fold : int
+        Number of the fold.
     values : Mapping
+        Values of `fold_values`, read from JSON.
     units : Mapping
         Paths by the number of the fold and the position of the combination.
     names : collection of str
@@ -309,13 +326,14 @@ def fold_from_values(
 
 
 def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
+    """Return the values of each measure in each query, shape (Q,), as lists."""
     return {name: values.tolist() for name, values in measures.items()}
 
 
 def _checked_query_values(
     values: Mapping[str, Any], names: Collection[str]
 ) -> FrozenMapping[str, Floats]:
-    """Return the measures in each query; {} if there are none.
+    """Return each measure in each query, shape (Q,), from lists of JSON; {} if there are none.
 
     Raise a ValueError for other names than those of the plan's measures, and for arrays
     of unequal lengths.
@@ -329,6 +347,7 @@ def _checked_query_values(
 
 
 def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
+    """Return ids of features from a list of JSON; ValueError for an id that is not in `ids`."""
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
@@ -338,6 +357,11 @@ def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
 def _parsed_baseline(
     values: Mapping[str, Any], names: Collection[str], ids: Collection[int]
 ) -> Baseline:
+    """Return the ranking by the best single feature from plain values of JSON.
+
+    Raise a ValueError for a feature that is not in `ids`, or other
+    measures than `names`.
+    """
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
     return Baseline(
@@ -369,6 +393,8 @@ def archived_arrays(
         If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        # The sizes come from the file and may be wrong, so they are
+        # checked before anything is allocated.
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
             raise ValueError(
@@ -402,7 +428,7 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
         content[len(_MAGIC) : header_offset], "little"
     )
     if not content.startswith(_MAGIC) or values_offset > len(content):
-        return cast("NDArray[Any]", archive[name])
+        return cast("NDArray[Any]", archive[name])  # numpy raises the error, if any
 
     # Shape and type must fit the length of the content.
     shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
@@ -412,6 +438,8 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
+    # In Fortran order the first axis varies fastest: read reversed, then
+    # transpose. The copy can be written, and lets the content be freed.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -429,13 +457,19 @@ def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
 def _values_by_measure(
     names: Sequence[str], stored: NDArray[Any], n_steps: int
 ) -> dict[str, NDArray[Any]]:
-    """Return each measure after each step."""
+    """Return each measure after each step, shape (K,), from its stored rows.
+
+    ValueError is raised for another shape than a row per name and a
+    value per step.
+    """
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the p-values of a path.
+    """Return the p-values of a path, shape (K,) for K steps, by measure.
+
+    They compare each model with the best one of the path.
 
     The result is {} for a path that an earlier version stored.
     """
@@ -449,7 +483,12 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
 
 
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path's choices on subsets of the validation queries."""
+    """Return the arrays of a path's choices on subsets of the validation queries.
+
+    They are the position of the chosen step and its gain for each
+    subset, and the measures that are kept, shape (measures, D, Q): for D
+    chosen steps in Q queries.
+    """
     return {
         "choices": choices.positions.astype("<i8"),
         "choice_gains": choices.gains.astype("<f8"),
@@ -458,7 +497,7 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 
 
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
-    """Return a path's choices on subsets.
+    """Return the models that a path's rule chooses on subsets of the validation queries.
 
     The result is None if validation queries did not choose, or in older studies.
     """
@@ -466,15 +505,19 @@ def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices 
         return None
     names = sequence(header["choices_of"], str)
     positions = arrays["choices"]
+    # Called for its errors only: positions are a row of integers.
     array(positions, "<i8", (positions.size,))
     if (
         not positions.size
+        # -1 is no step: the rule allows none there.
         or positions.min() < -1
         or positions.max() >= len(header["kinds"])
     ):
         raise ValueError("expected positions of steps")
     gains = array(arrays["choice_gains"], "<f8", positions.shape)
     choices = SubsetChoices(positions, gains)
+    # The measures are stored only for models that cannot be measured
+    # again.
     if not names:
         return choices
     n_queries = arrays["choice_measures"].shape[-1]
@@ -600,15 +643,18 @@ def _joined_rows(
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that :func:`_joined_rows` joined.
+    """Return views of the rows that were stored one after the other in one array.
 
-    ValueError is raised if the lengths of the rows are wrong.
+    Their lengths are in the array `name` with "_sizes". ValueError is
+    raised if they are wrong.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]
+    # Called for its errors only: there is one row per step.
     array(sizes, "<i8", (len(arrays["n"]),))
     if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
         raise ValueError("expected row lengths")
+    # Called for its errors only: the rows fill the array.
     array(flat, dtype, (int(sizes.sum()),))
     ends = np.cumsum(sizes).tolist()
     return [flat[begin:end] for begin, end in pairwise([0, *ends])]

@@ -123,6 +123,7 @@ class StudyFile:
             if self.read_only
             else _open_owned(self.path)
         )
+        # To notice when another file takes the path of this one.
         self._file_identity = _identity(self.path)
         self.written: datetime | None = None
         self._closed = False
@@ -152,7 +153,9 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    # an unused study, without a log beside it that would outlast it
+                    # Opening fails if the target is no study or in use.
+                    # Closing removes its log, which would otherwise be
+                    # read as that of the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -163,6 +166,7 @@ class StudyFile:
             # From here on the other file is used.
             other = _open_owned(path)
             self.close()
+            # The old file is given up only after the other one is open.
             identity = _identity(path)
             self._db = other
             self.path = path
@@ -191,6 +195,8 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
+                # An older study gets the columns that later versions
+                # added.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -209,12 +215,17 @@ class StudyFile:
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
+        `clause` is the end of the query, such as "WHERE run = ?", and
+        `values` has the values of its question marks.
+
         Raises
         ------
         StoreError
             If the rows cannot be read.
         """
         with self._lock, in_words(self.path):
+            # Columns that a study of an earlier version lacks are read
+            # as empty.
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(
                 study_rows.select(table, clause, absent), values
@@ -224,8 +235,9 @@ class StudyFile:
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Fails if the file is closed already: its owner file may then be that of
-            # the next owner.
+            # Called for its error only: if the file is closed already,
+            # the file beside it that names the owner may be that of the
+            # next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -246,6 +258,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
     # checked.
     has_journal = Path(f"{path}-journal").exists()
     with _file_copy(path) if has_journal else nullcontext() as copy:
+        # Nothing is written before the file is known to be a study.
         _check_study_file(path, copy)
     if not _writable(path):
         # SQLite would report a fault of the disk
@@ -256,6 +269,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         db = sqlite3.connect(
             path, timeout=0, isolation_level=None, check_same_thread=False
         )
+        # A damaged text is read, too, so that other rows can be.
         db.text_factory = study_rows.as_text
     try:
         with in_words(path):
@@ -272,7 +286,11 @@ def _writable(path: Path) -> bool:
 
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study; without its log if other processes may have it open."""
+    """Return a copy in memory of a sound study; without its log if other processes may have it open.
+
+    SQLite reads a log only in a folder in which it may write, so such a
+    study is first copied to a temporary one.
+    """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
         _check_study_file(path, copy, shared=shared)
@@ -314,7 +332,7 @@ def _has_log(path: Path) -> bool:
 
 
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
-    """Switch a study to its log, and lock it for other processes until the connection is closed."""
+    """Lock a study for other processes until the connection is closed, and let it use a log."""
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
@@ -336,6 +354,7 @@ def create(
     Parameters
     ----------
     path : str or Path
+        File to create.
     fill : callable
         Writes the initial contents of a study.
 
@@ -352,6 +371,8 @@ def create(
         fill(db)
         content = db.serialize()
     try:
+        # A database in memory has no log: set the bytes that say that
+        # the file has one.
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
         raise StoreError(
@@ -368,7 +389,7 @@ def _write_error(path: Path, error: OSError) -> StoreError:
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Convert SQLite's errors to messages that name the file."""
+    """Convert SQLite's errors in the block to messages that name the file."""
     try:
         yield
     except sqlite3.ProgrammingError:
@@ -378,6 +399,7 @@ def in_words(path: Path) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {tr(_NOT_UTF8)}: {error.object!a}.") from error
     except sqlite3.Error as error:
+        # The low byte is the kind of error; the others are details.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StudyInUseError(
@@ -393,7 +415,10 @@ def in_words(path: Path) -> Iterator[None]:
 def _check_study_file(
     path: Path, copy: Path | None = None, *, shared: bool = False
 ) -> None:
-    """Raise an error unless a file is a sound study of this version; nothing is written near it.
+    """Raise an error unless a file is a sound study of this version; write nothing near it.
+
+    A sound study has the application id and the version of a study, no
+    damage, and a complete log.
 
     The copy is inspected if there is one; of a shared study, the file without its log.
     """
@@ -460,9 +485,10 @@ def _owner_file(path: Path) -> Path:
 
 
 def _note_owner(path: Path) -> None:
-    """Note this process as the owner.
+    """Write the number of this process to the file beside a study that names its owner.
 
-    Without the note, a refused process only reads "another program".
+    Without it, another process that is refused only reads "another
+    program". A failure is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -476,6 +502,7 @@ def _note_owner(path: Path) -> None:
 
 
 def _owner_text(path: Path) -> str:
+    """Return which process has a study open, as far as its owner's file says."""
     try:
         number = int(_owner_file(path).read_text(encoding="ascii"))
         return tr("process {number}").format(number=number)
@@ -513,7 +540,10 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of the column.
+    # The first two values of a column are the names of its table and of
+    # the column; the others are its type and its place in a key. A
+    # column that was added later may be missing, but must not have
+    # another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -530,7 +560,7 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 
 
 def _log_is_whole(path: Path) -> bool:
-    """Return whether SQLite, which has just read a database, found all commits in the log of the database.
+    """Return whether SQLite found all commits in the log of a database that it has just read.
 
     SQLite ignores a damaged frame of a log, and all frames behind it, without an error.
     See "WAL-mode File Format" and "The WAL-Index File Format" in its documentation.
@@ -551,6 +581,7 @@ def _log_is_whole(path: Path) -> bool:
             # means big-endian. With a wrong checksum SQLite reads no frame at all.
             if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
+            # SQLite notes there how many frames it has read.
             index.seek(_READ_MARK_OFFSET)
             n_read = int.from_bytes(index.read(4), sys.byteorder)
             return _count_unread_commits(log, n_read, page_size, (salt_1, salt_2)) < 2
@@ -566,6 +597,10 @@ def _count_unread_commits(
     SQLite overwrites a log from its beginning, with two new salts each time. One equal
     salt is enough to count a commit: the other salt is then damaged, in the frame or in
     the header, where two flipped bits can leave the checksum unchanged.
+
+    `n_read` is the number of frames that were read, `page_size` the
+    bytes of a page, which follows the header of each frame, and `salts`
+    are the two numbers in the header of the log.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -575,6 +610,7 @@ def _count_unread_commits(
         if len(frame) < _FRAME.size:
             return n_commits
         _, database_size, *frame_salts, _, _ = _FRAME.unpack(frame)
+        # Only the last frame of a commit has the size of the database.
         is_commit = database_size > 0
         n_commits += is_commit and (
             frame_salts[0] == salts[0] or frame_salts[1] == salts[1]
@@ -583,7 +619,11 @@ def _count_unread_commits(
 
 
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
-    """Return the checksum of SQLite's logs."""
+    """Return the checksum of SQLite's logs.
+
+    It consists of two sums over pairs of 4-byte numbers, each of which
+    also adds the other sum, as SQLite's documentation defines them.
+    """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):
         s0 = (s0 + a + s1) & 0xFFFFFFFF

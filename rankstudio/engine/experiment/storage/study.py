@@ -179,7 +179,7 @@ class Study:
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return a note for each damaged record of the study and each run that cannot be read.
+        """Return a sentence for each damaged record of the study and each run that cannot be read.
 
         The notes do not include damaged parts of a run: :meth:`runs` reports those with
         the run.
@@ -210,6 +210,7 @@ class Study:
         # Runs that cannot be read, and runs that are missing.
         for row in self._listed_records():
             try:
+                # Called for its error only.
                 self._read_run(row)
             except StoreError as error:
                 notes.append(str(error))
@@ -256,6 +257,7 @@ class Study:
         Parameters
         ----------
         plan : Plan
+            Plan to run.
         dataset : FoldedDataset
             Data of the plan.
         anew : bool
@@ -288,6 +290,7 @@ class Study:
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
+                # "same" also records the checksums of the user's own files.
                 values = {
                     "plan": as_json(plan_as_dict(plan)),
                     "same": same(plan),
@@ -302,7 +305,7 @@ class Study:
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
-        """Refuse to resume a run on other data, or with other versions.
+        """Raise an error if a run may not be resumed, because its data or the versions differ.
 
         Raises
         ------
@@ -365,11 +368,12 @@ class Study:
             write(db, "label", run=run.id, tags=as_json(list(label.tags)), **values)
 
     def label(self, run: RunKey) -> RunLabel:
-        """Return the label stored by :meth:`set_label`, a long one shortened.
+        """Return the user's name, notes and tags of a run, shortened to the limits of a label.
 
-        The result is empty if the label is missing or damaged.
+        The label is empty if it is missing or damaged.
         """
         for row in self._sound_records("label", "WHERE run = ?", run.id):
+            # A damaged label is like none: it changes no number.
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
                 return RunLabel(
@@ -401,7 +405,12 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return the values and length of :meth:`set_choice`; both are None if missing or damaged."""
+        """Return which model of a run the user chose: the values on the plan's axes, and a length.
+
+        An axis is a parameter with several values. The values are None for
+        the path that validation chose. The length is a number of features or
+        a round, or None for the best. Both are None if missing or damaged.
+        """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
                 "SELECT payload, digest FROM choice WHERE run = ?", run.id
@@ -426,17 +435,18 @@ class Study:
         return tuple(_seal_mark(row, unsealed_keys) for row in rows)
 
     def _recorded_with_one_seal(self) -> tuple[str, ...]:
-        """Return the keys of the datasets that were recorded when a study had one seal for all of them."""
+        """Return the keys of the datasets recorded when one seal hid the test parts of all of them."""
         keys: list[str] = []
         for row in self._sound_records("dataset", "ORDER BY id"):
-            with suppress(*IMPOSSIBLE):
+            with suppress(*IMPOSSIBLE):  # an unreadable record has no keys
                 recorded_data = _parsed_data(row)
+                # Only such earlier versions did not record the first file.
                 if recorded_data.first_file is None:
                     keys += dataset_keys(recorded_data)
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
-        """Store that test parts were sealed or unsealed."""
+        """Store that the test parts of some or all datasets were sealed (hidden) or unsealed."""
         datasets = None if mark.datasets is None else as_json(list(mark.datasets))
         values = {
             "sealed": int(mark.sealed),
@@ -448,9 +458,10 @@ class Study:
 
     @property
     def report_settings(self) -> ReportSettings:
-        """Texts of the report; empty if damaged."""
+        """Texts and sections of the user's report; empty if missing or damaged."""
         for row in self._sound_records("report"):
-            with suppress(*IMPOSSIBLE):
+            with suppress(*IMPOSSIBLE):  # errors that invalid values raise
+                # Key of each section, and whether the report includes it.
                 pairs = json.loads(row["sections"])
                 keys = sequence([key for key, _ in pairs], str)
                 flags = (exactly(is_shown, bool) for _, is_shown in pairs)
@@ -460,7 +471,7 @@ class Study:
         return ReportSettings()
 
     def set_report_settings(self, settings: ReportSettings) -> None:
-        """Store the texts of the report."""
+        """Store the texts and the sections of the user's report."""
         with self._file.transaction() as db:
             sections = as_json([list(section) for section in settings.sections])
             write(
@@ -492,7 +503,7 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the bytes of :meth:`save_evidence`.
+        """Return the stored bytes that explain a selection of a run on a fold, by their key.
 
         The result is None if the evidence is missing or damaged, or if the study is
         closed.
@@ -519,6 +530,7 @@ class Study:
 
         The result is [] if the study is closed.
         """
+        # A thread may ask after another one has closed the study.
         with self._file.kept_open() as is_open:
             if not is_open or not self._has_table("evidence"):
                 return []
@@ -532,7 +544,7 @@ class Study:
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
-        """Return the feature set of some data.
+        """Return a search engine's names for the features of some data, by the data's checksum.
 
         The result is None if there is no feature set, or if it is damaged.
         """
@@ -541,7 +553,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM feature_set WHERE data = ?", data
         ):
-            with suppress(*IMPOSSIBLE, DataError):
+            with suppress(*IMPOSSIBLE, DataError):  # errors of invalid values
                 if digest == payload_digest(data, payload):
                     return _read_feature_set(json.loads(payload))
         return None
@@ -558,11 +570,16 @@ class Study:
         )
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
-        """Store a finished unit and its duration in seconds.
+        """Store the path of a finished unit, and the unit's duration in seconds.
+
+        A unit is one combination of parameters on one fold; its path has a
+        model per step.
 
         It takes O(K n) time for K steps and n features.
         """
         unit = path.unit
+        # Of nonlinear models, only the one that the rule would select stays
+        # able to score.
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {
             "setting": as_json(unit.values),
@@ -575,7 +592,7 @@ class Study:
             )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return the finished units of a run, by the number of the fold and the position of the combination.
+        """Return the paths of a run's finished units, by fold number and position of the combination.
 
         Damaged units are not included.
         """
@@ -597,8 +614,8 @@ class Study:
                 raise StoreError(
                     text.format(path=self.path, fold=fold, was=was, expected=expected)
                 )
-            # A unit of the run, unless its content is damaged.
-            # its digest matches, but the content was damaged when it was stored
+            # Leave out a unit whose content was damaged when it was stored:
+            # the digest of its row matches all the same.
             with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(
@@ -607,16 +624,19 @@ class Study:
         return units
 
     def discard_damaged(self, run: RunKey) -> None:
-        """Delete damaged units of a run, so that resuming computes them again."""
+        """Delete damaged units and folds of a run, so that resuming computes them again."""
         row = self._run(run.id)
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
+            # The plan and the data of the run tell which units and folds it
+            # should have.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
                     if not part.sound:
                         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
+            # The run is no longer finished.
             write(db, "run", **{**row.values, "finished": None, "seconds": None})
 
     def seconds(self, run: RunKey) -> float:
@@ -624,7 +644,7 @@ class Study:
         return self._seconds(run.id)
 
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
-        """Store a finished fold whose units are all stored."""
+        """Store the results of a finished fold whose units are all stored."""
         with self._file.transaction() as db:
             write(
                 db,
@@ -635,7 +655,10 @@ class Study:
             )
 
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
-        """Store the cross-fitted measures of finished folds, computed after the run; nothing else changes.
+        """Store the cross-fitted measures of finished folds, computed after the run.
+
+        These are measures in each validation query, by models that were
+        chosen without it. Nothing else of the folds changes.
 
         Folds without them, with other measures than the plan's, or that are not stored
         soundly are skipped.
@@ -651,6 +674,7 @@ class Study:
                         name: result.cross_fitted[name].tolist()
                         for name in run.plan.evaluated
                     }
+                    # The new values replace any earlier ones of this key.
                     payload = as_json(
                         {**json.loads(row["payload"]), "cross_fitted": values}
                     )
@@ -664,8 +688,10 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of this study.
         units : Mapping, optional
-            Result of :meth:`finished_units`, if available.
+            Paths of the finished units, by the number of the fold and the position of
+            the combination, if :meth:`finished_units` has already read them.
         """
         # A fold is finished if it is stored and all its units are.
         units = self.finished_units(run) if units is None else units
@@ -678,6 +704,7 @@ class Study:
         finished_folds = []
         _, sound_folds = self._sound_parts(run)
         for row in sorted(sound_folds, key=lambda row: row["fold"]):
+            # All units of a fold must be readable, not only its results.
             if unit_counts[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # damaged when it was stored
                     values = json.loads(row["payload"])
@@ -703,7 +730,7 @@ class Study:
         ]
 
     def finish(self, run: RunKey, seconds: float) -> None:
-        """Store that a run is finished, and its duration, unless already stored."""
+        """Store that a run is finished, and its duration in seconds, unless already stored."""
         row = self._run(run.id)
         if row["finished"] is None:
             with self._file.transaction() as db:
@@ -713,11 +740,11 @@ class Study:
 
     def runs(self) -> list[RunSummary]:
         """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
-        listed = []
+        summaries = []
         for row in self._listed_records():
             with suppress(StoreError):
-                listed.append(self._summary(row))
-        return listed
+                summaries.append(self._summary(row))
+        return summaries
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
         """Return the results of all finished, undamaged runs."""
@@ -734,8 +761,10 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of this study.
         units : Mapping, optional
-            As in :meth:`folds`.
+            Paths of the finished units, by the number of the fold and the position of
+            the combination, if :meth:`finished_units` has already read them.
 
         Raises
         ------
@@ -778,7 +807,7 @@ class Study:
         ]
 
     def _run(self, run: int) -> Row:
-        """Return the record of a run."""
+        """Return the record of a run by its number; StoreError if it is missing or damaged."""
         rows = self._sound_records("run", "WHERE id = ?", run)
         if not rows:
             text = tr(
@@ -788,7 +817,10 @@ class Study:
         return rows[0]
 
     def _data(self, run: Row) -> RecordedData:
-        """Return the data of a run."""
+        """Return the description of the data of a run, with their feature set, if any.
+
+        StoreError is raised if it is missing or damaged.
+        """
         try:
             (row,) = self._sound_records("dataset", "WHERE id = ?", run["dataset"])
             recorded_data = _parsed_data(row)
@@ -802,9 +834,11 @@ class Study:
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the number of the latest run of an equal plan, by these versions, on data of this checksum.
+        """Return the number of the latest run of an equal plan, by these versions, on equal data.
 
-        None if there is no such run.
+        `versions` is the text that a run stores, and `checksum` that of the
+        data. None if there is no such run. Runs that were removed do not
+        count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
@@ -827,7 +861,10 @@ class Study:
     def _refuse_changes(
         self, plan: Plan, location: str, sources: Sequence[Source]
     ) -> None:
-        """Raise ChangedDataError if files at a location changed since a run read the same columns of them."""
+        """Raise ChangedDataError if files at a location changed since a run read the same columns.
+
+        `sources` are the files as they are now.
+        """
         # The same file with other columns, or the labels of another judge, has another
         # checksum. A damaged record, for which `_columns_of` returns None, may have had
         # the same columns.
@@ -839,6 +876,7 @@ class Study:
         }
         for row in self._sound_records("dataset", "WHERE place = ?", location):
             change_text = ""
+            # A damaged record cannot prove a change.
             with suppress(*IMPOSSIBLE):
                 change_text = change(_sources(row["files"]), sources)
             if change_text and row.id in used_datasets:
@@ -849,7 +887,7 @@ class Study:
                 raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return a run with its plan and its data.
+        """Return the record of a run with its plan and its data.
 
         StoreError is raised if the plan or the data cannot be read.
         """
@@ -858,6 +896,8 @@ class Study:
 
         # The methods must be known before the plan is read.
         try:
+            # Called for their errors only: versions and times must be
+            # readable.
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])
             moment(run["finished"] or run["created"])
@@ -878,7 +918,10 @@ class Study:
             ) from error
 
     def _remember_methods(self, run: Row) -> None:
-        """Make known the methods of a run of which this installation has no code."""
+        """Add the methods of a run that this installation lacks to the catalog, from the study.
+
+        They can then be named and shown, but not run.
+        """
         values = json.loads(run["plan"])
         unknown = [
             key
@@ -900,7 +943,10 @@ class Study:
                         remember_entry(entry)
 
     def _remember_measures(self, run: Row) -> None:
-        """Make known the measures of a run of which this installation has no code."""
+        """Add the measures of a run that this installation lacks to the known ones, from the study.
+
+        They can then be named and shown, but not computed.
+        """
         if not self._has_table("measure"):
             return
         for payload, digest in self._file.rows(
@@ -918,7 +964,7 @@ class Study:
     def _parts(
         self, row: Row, plan: Plan, data: RecordedData
     ) -> tuple[list[Row], list[Row]]:
-        """Return the units and the folds of a run.
+        """Return the rows of the units and of the folds of a run, with damaged ones marked.
 
         Units and folds that the plan of the run does not have count as damaged.
         """
@@ -941,7 +987,11 @@ class Study:
         ], folds
 
     def _lost(self) -> list[str]:
-        """Return texts on the missing runs: gaps in the numbers, and runs that only other rows mention."""
+        """Return texts such as "runs 3 to 5" on the runs whose records are missing.
+
+        They are gaps in the numbers, and later runs that only rows of other
+        tables mention.
+        """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
         ]
@@ -965,7 +1015,7 @@ class Study:
         ]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it.
+        """Return a run as a list shows it: plan, data, times, and how much of it is finished.
 
         StoreError is raised if its plan or its data cannot be read.
         """
@@ -1025,7 +1075,11 @@ def write_data(
     location: str,
     data_fingerprint: Fingerprint,
 ) -> int:
-    """Write the record of a dataset, replacing a damaged one; return its number."""
+    """Write the record of a dataset, replacing a damaged one; return its number.
+
+    It contains the names and checksums of the data, not the documents.
+    `location` is the path that was opened, "" for data in memory.
+    """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
         row_of("dataset", cells)
@@ -1060,9 +1114,10 @@ def write_data(
 
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Describe the methods of a run that are not RankStudio's own.
+    """Store descriptions of the methods of a run that are not RankStudio's own.
 
-    A reader may not have them.
+    A reader without them can then still name the methods and their
+    parameters.
     """
     descriptions = [
         description_of(entry)
@@ -1077,9 +1132,9 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 
 
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Describe the measures of a run that are not RankStudio's own.
+    """Store descriptions of the measures of a run that are not RankStudio's own.
 
-    A reader may not have them.
+    A reader without them can then still name the measures.
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
@@ -1094,7 +1149,10 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 def _write_feature_set(
     db: sqlite3.Connection, data: str, feature_set: FeatureSet
 ) -> None:
-    """Write the feature set of some data, and replace an earlier feature set."""
+    """Store a search engine's names for the features of some data; replace an earlier set.
+
+    `data` is the checksum of the data.
+    """
     payload = as_json(
         {
             "source": feature_set.source,
@@ -1108,7 +1166,11 @@ def _write_feature_set(
 
 
 def _read_feature_set(values: Any) -> FeatureSet:
-    """Return the feature set of :func:`_write_feature_set`; DataError or one of IMPOSSIBLE if damaged."""
+    """Return the feature set from its stored values.
+
+    Raise a DataError, or an exception of the tuple IMPOSSIBLE, for damaged
+    values.
+    """
     feature_set = parsed_feature_set(
         Path(exactly(values["source"], str)), exactly(values["set"], str)
     )
@@ -1128,9 +1190,11 @@ def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
 
 
 def same(plan: Plan) -> str:
-    """Return the values that equal plans share: all except the location of the data."""
+    """Return the values that equal plans share, as JSON: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
+    # A file of the user counts by its content, because its name may stay the
+    # same.
     own_files = _own_files(plan)
     return json.dumps(
         values | ({"own_files": own_files} if own_files else {}), sort_keys=True
@@ -1138,7 +1202,10 @@ def same(plan: Plan) -> str:
 
 
 def _own_files(plan: Plan) -> dict[str, list[str]]:
-    """Return the checksums of the CSV files with importance or similarity that a plan names, by parameter."""
+    """Return the checksums of the user's CSV files that a plan names, by parameter.
+
+    Such a file has the user's own importance or similarity of features.
+    """
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
         if not parameter.own_file:
@@ -1182,7 +1249,7 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def _short_text(cell: Any) -> str:
-    """Return the short text of a cell for a sentence.
+    """Return a cell of a table as a short text for a sentence.
 
     A damaged cell may hold anything.
     """
@@ -1196,7 +1263,10 @@ def _short_text(cell: Any) -> str:
 
 
 def _parsed_data(row: Row) -> RecordedData:
-    """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
+    """Return the dataset that a row records.
+
+    Raise an exception of the tuple IMPOSSIBLE if it cannot be read.
+    """
     ids = numbers(json.loads(row["feature_ids"]))
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
@@ -1220,16 +1290,18 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
     Parameters
     ----------
     row : Row
+        Row of the table of seals.
     unsealed_keys : tuple of str
         Keys of the datasets that a mark without datasets unseals.
     """
     happened = str(row["happened"])
+    # Without datasets it seals all of them (None), but unseals these keys only.
     if row.sound and row["datasets"] is None:
         return SealMark(
             bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys
         )
     if row.sound:
-        with suppress(*IMPOSSIBLE):
+        with suppress(*IMPOSSIBLE):  # errors that invalid values raise
             return SealMark(
                 bool(row["sealed"]),
                 happened,
@@ -1252,7 +1324,7 @@ def _n_combinations(plan: Plan) -> int:
 
 
 def _damaged_row_texts(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
-    """Return the texts of the damaged rows of a run."""
+    """Return texts that name the damaged rows of a run: "fold 2 with combination 3"."""
     unit_texts = [
         f"fold {_short_text(row['fold'])} with combination {_position_from_one(row['position'])}"
         for row in units

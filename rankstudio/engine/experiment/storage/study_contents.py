@@ -248,15 +248,19 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
         location = data.place
+        # "" stands for data made in memory, which have no file.
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
+            # Any of the files may be the first one.
             contents = [source.checksum for source in data.files] or [
                 location or data.checksum
             ]
     else:
         location = str(data.path.absolute()) if data.path is not None else ""
         contents = [
+            # The location is the key that an earlier version used without a
+            # checksum.
             data.origin.checksum or fingerprint(data).checksum,
             *filter(None, [location]),
         ]
@@ -266,7 +270,11 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
 def marks_of(
     marks: Sequence[SealMark], data: SealedData | None
 ) -> tuple[SealMark, ...]:
-    """Return the marks that concern a dataset, in order; without data, those that concern all datasets."""
+    """Return the marks of seals that concern a dataset, in order.
+
+    A mark seals or unseals some datasets, or all of them. Without data,
+    return the marks that concern all datasets.
+    """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(
         mark
@@ -295,7 +303,7 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state for a report: "test part sealed", "test part shown twice".
+    """Return the state of a test part for a report: "test part sealed", "test part shown twice".
 
     The result is "" if the dataset was never sealed.
     """

@@ -131,8 +131,9 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
-    """Return a result of the query of :func:`select` as a row."""
-    # the digest covers the origin as a cell without a name
+    """Return a record that the query of `select` gives as a row."""
+    # The digest of a result also covers where it comes from, the plan, the
+    # versions and the data of its run, as a cell without a name.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -142,12 +143,14 @@ def row_of(table: str, record: Iterable[Any]) -> Row:
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
-    """Write a row, replacing one with the same key."""
+    """Write a row with its digest, replacing one with the same key; `values` are by column."""
     origin = None
     if table in _RESULT_TABLES:
         (origin,) = db.execute(
             f"SELECT {_ORIGIN.format('?')}", (values["run"],)
         ).fetchone()
+    # The origin is the plan, the versions and the data of the run: the digest
+    # of a result covers them as a cell without a name.
     values["digest"] = _digest({**values, "": origin})
     assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
@@ -182,6 +185,7 @@ def _digest(values: Mapping[str, Any]) -> str:
             if isinstance(value, bytes)
             else str(value).encode("utf-8", "surrogateescape")
         )
+        # Type and length make the cells unambiguous: "1" is not 1.
         digest.update(f"{name} {kind} {len(raw)} ".encode())
         digest.update(raw)
     return digest.hexdigest()
@@ -360,8 +364,8 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    The rows are joined one after the other; ``sizes`` has the number of columns of each
-    row.
+    `joined` has the rows one after the other, and ``sizes`` the number of
+    columns of each row.
     """
     if not joined.size:
         return

@@ -117,9 +117,11 @@ class MeasuredPath(NamedTuple):
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
-    """Return the training part of a fold, with the features of the validation part.
+    """Return the training part of a fold for methods, with the features of the validation part.
 
-    Several shards are processed by ``executor``.
+    A large part is divided into shards, ranges of queries that
+    `executor` processes at a time. The labels of the validation part are
+    not included.
 
     Raises
     ------
@@ -130,10 +132,12 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     # Sparse data.
     train = fold.train
     vali = fold.vali
+    # This check and those below are called for their errors only.
     check_labels(train.X.shape, train.y)
     if isinstance(train.X, SparseRows):
         if vali is not None:
             SparseQueryData(vali.X, vali.y, vali.query_ptr).check(train.name_of)
+        # `grading` describes the labels of the whole dataset.
         rows = SparseQueryData(
             train.X,
             train.y,
@@ -202,6 +206,8 @@ class FoldContext:
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
+        # results that units share: selections by the parameters of a
+        # selector, and whether a measure is the same for every ranking
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -243,13 +249,18 @@ class FoldContext:
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the feature that ranks best alone, and the features that are constant within every query."""
+        """Find the feature that ranks best alone, and the features constant within every query.
+
+        They are stored, not returned; the generator only yields
+        progress.
+        """
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a feature and
-        # labels means nothing.
+        # A measure of the ranking is needed: the squared difference of a
+        # feature and labels means nothing. MAP is a measure of the
+        # ranking in any case.
         name = next(
             name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
         )
@@ -258,6 +269,8 @@ class FoldContext:
         values, directions = yield from measuring_features(
             self.train, name, plan.convention
         )
+        # Larger is better in `gains`; an undefined value is worse than
+        # any other.
         gains = np.nan_to_num(
             values if measure(name).higher_is_better else -values, nan=-np.inf
         )
@@ -284,12 +297,18 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step, measuring each step on the validation part; progress events in between."""
+        """Train step by step; yield progress, and each step with its measures on the validation part.
+
+        A step is a model with one more feature or iteration. Measures of
+        left-out queries are included if they select the model.
+        """
         # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         scores: Floats | None = None
+        # BLAS has one thread while it works, so that results have the
+        # same bits.
         for event in steadily(self._learn(unit)):
             if isinstance(event, WorkProgress):
                 yield event
@@ -325,11 +344,17 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Return the result of :meth:`path` before the tests of models against the best one."""
+        """Train to the end and return the measured path, before its models are tested against the best.
+
+        `follow` receives every step and progress event, and ends the
+        work by raising.
+        """
         # Learn all steps, with the left-out measures of each.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
+        # BLAS has one thread, so that the results have the same bits
+        # everywhere.
         with STEADY:
             for event in self._learn(unit):
                 follow(event)
@@ -339,6 +364,8 @@ class FoldContext:
         # Measure all steps at once, which is faster than one by one.
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
+        # A model of an earlier study or of another program may lack what
+        # scoring needs.
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         values = {**measured_steps.means, **as_columns(rows)}
@@ -347,7 +374,11 @@ class FoldContext:
     def collected(
         self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
     ) -> MeasuredPath:
-        """Return the result of :meth:`collect` before the tests of models against the best one."""
+        """Return the steps of a unit and their measures as a path, before tests against the best model.
+
+        `measured_steps` are those that :meth:`work` has yielded. The
+        measures in each query were kept there, and are discarded here.
+        """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
         queries = self._queries.pop(unit.position)
@@ -369,7 +400,9 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return a path of steps with their measures, and the selection measure in each query.
 
-        If left-out queries select, the measure in these queries takes the place of
+        `values` has shape (K,) for each measure, and `queries` shape (K,
+        Q) for K steps and Q queries, or is None if no measure selects.
+        If left-out queries select, their values take the place of
         ``queries``.
         """
         errors: Mapping[str, Floats] = {}
@@ -400,6 +433,9 @@ class FoldContext:
             p_values=p_values(plan, path, queries),
             choices=self._choices(path, queries),
         )
+        # Only this rule needs a standard error, and inner folds have
+        # computed their own: there, `queries` has an entry per inner
+        # fold.
         best = (
             best_position(plan, path)
             if plan.rule == ONE_SE and len(queries) == 1
@@ -408,6 +444,8 @@ class FoldContext:
         if best is None or name in path.standard_errors:
             return path
         errors = np.full(len(path.steps), np.nan)
+        # The rule uses the error of the best model only; the others stay
+        # NaN.
         errors[best] = standard_error(queries[0][best])
         return replace(
             path, standard_errors=FrozenMapping({**path.standard_errors, name: errors})
@@ -416,10 +454,14 @@ class FoldContext:
     def _choices(
         self, path: PathResult, queries: Sequence[Floats]
     ) -> SubsetChoices | None:
-        """Choose on subsets of the validation queries; None if these do not choose.
+        """Return which models the rule would choose on subsets of the validation queries.
 
-        Models that a study does not store are measured here, so that a resumed run has
-        the same values.
+        They show later how much the choice depends on the queries. None
+        if validation queries do not choose. `queries` has the selection
+        measure in each query, shape (K, Q), for K steps.
+
+        Models that a study does not store completely are measured here,
+        so that a resumed run has the same values.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -427,6 +469,7 @@ class FoldContext:
         if choices is None:
             return None
         positions = choices.distinct.tolist()
+        # Linear models are stored, and can be measured later.
         if all(path.steps[position].linear for position in positions):
             return choices
         return replace(
@@ -443,11 +486,15 @@ class FoldContext:
         return vali.at_positions(path.steps, positions)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
-        """Return a function that measures the steps of a unit on left-out queries, or nothing."""
+        """Return a function that measures a step of a unit on left-out queries.
+
+        It gives {} if no such measure selects the model.
+        """
         left_out = self._left_out_queries
         if left_out is None:
             return lambda _: _no_measures()
         ranker = self.ranker(unit)
+        # Discard what an interrupted attempt at this unit has stored.
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
 
@@ -474,6 +521,8 @@ class FoldContext:
             "leave-query-out MAP". They are identical to those of a run with one of
             these measures as its criterion.
         """
+        # Only the convention and the measures of this plan are used; any
+        # of them may select.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -485,7 +534,11 @@ class FoldContext:
             yield (yield from left_out.measure(path.unit, ranker, step))
 
     def ranker(self, unit: Unit) -> LinearRanker:
-        """Return the ranker of a unit with its parameters: the final ranker, otherwise the method."""
+        """Return the untrained ranker of a unit with its parameters.
+
+        It is the final ranker if the plan has one, otherwise the method
+        itself.
+        """
         parameters = (
             unit.combination.ranker if self.plan.ranker_entry else unit.parameters
         )
@@ -495,7 +548,11 @@ class FoldContext:
         )
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
-        """Return the measures of a step's model on a part, empty if the fold has no such part."""
+        """Return the measures of a step's model on a part, such as "test", by name.
+
+        They are {} if the fold has no such part, or the model cannot
+        score its documents.
+        """
         data = self._parts.get(part)
         return (
             {}
@@ -514,6 +571,8 @@ class FoldContext:
             if is_ended_early
             else ()
         )
+        # If all features are constant, any selection is arbitrary:
+        # report all.
         if self._constant_columns.size == ids.size:
             omitted_columns = self._constant_columns
         vali = self._parts.get("vali")
@@ -535,9 +594,10 @@ class FoldContext:
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return the measures in each validation query, of models that were chosen without this query.
+        """Return each measure in each validation query, by models chosen without this query.
 
-        Empty without a validation part; see
+        Each array has shape (Q,) for Q queries. The result is {} without
+        a validation part; see
         `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
@@ -547,6 +607,7 @@ class FoldContext:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> Mapping[str, Floats]:
+            """Return each measure of D models in each query, shape (D, Q)."""
             return vali.table([path.steps[position] for position in positions])
 
         return cross_fitted_values(
@@ -564,10 +625,11 @@ class FoldContext:
             yield from self._learn_steps(unit)
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Yield progress and the steps of a unit: those of the method, or of the final ranker on its sets.
+        """Yield progress and the steps of a unit, not yet measured.
 
-        The steps of a final ranker have the values by which the selector compared
-        features.
+        They are the models of the method, or those of the final ranker,
+        one for each set of features that the method selects. The latter
+        have the values by which the method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -584,6 +646,8 @@ class FoldContext:
         # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
+        # Some methods select sums of features; `combinations` has their
+        # weights.
         sets, comparison_rows, combinations = yield from self._select(selector, unit)
         if combinations is None:
             ranker_steps = two_stage_steps(ranker, self.train, sets)
@@ -605,6 +669,8 @@ class FoldContext:
         name = getattr(learner, "measure", None)
         if (
             name is None
+            # A measure has a convention; other parameters may have the
+            # same name.
             or "convention" not in learner.entry.takes
             or preferences_of(self.plan)
         ):
@@ -635,7 +701,7 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select features for a final ranker, and return the selection.
+        """Select sets of features for a final ranker, one per step, or reuse an earlier selection.
 
         Combinations that differ only in parameters of the ranking share one selection.
         """
@@ -655,6 +721,8 @@ class FoldContext:
                     min(1.0, len(step.selected) / step.coef.size),
                 ),
             )
+            # Steps of features are growing sets; iterations only order
+            # the features.
             is_growing = entry.step_kind is StepKind.FEATURES
             divisor = (
                 float(self.fold.train.n_documents)
@@ -664,7 +732,9 @@ class FoldContext:
             comparison_values = comparisons(
                 steps, is_growing, entry.candidate_score, divisor
             )
-            # Only estimators whose catalog entry "combines" have this attribute.
+            # Only estimators whose catalog entry "combines" have this
+            # attribute. There are as many sums as steps that were used:
+            # the path may have ended early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -679,9 +749,10 @@ class FoldContext:
         return {} if selection is None else {"candidates": selection.comparison_rows}
 
     def _selection_key(self, unit: Unit) -> str:
-        """Return the key of a unit's selection.
+        """Return a text that is equal for units with the same selection of features.
 
-        These are all parameters of the method, except those of its ranking.
+        It has all parameters of the method, except those that only
+        concern its own ranking.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -707,7 +778,10 @@ class NestedFold(FoldContext):
     """
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Validate on the inner folds, with progress events, then train step by step."""
+        """Measure models of the inner folds, then train on all queries; yield progress and steps.
+
+        Each step comes with its measures, as means over the inner folds.
+        """
         # Paths on all inner folds.
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
@@ -725,6 +799,7 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
+            """Return a step, its inner measures and its left-out ones."""
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
@@ -745,7 +820,11 @@ class NestedFold(FoldContext):
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Validate and train to the end; same numbers as :meth:`work`, followed like the inherited method."""
+        """Train on the inner folds and on all queries, and return the path with inner measures.
+
+        It has the same numbers as :meth:`work`. `follow` receives every
+        step and progress event, and ends the work by raising.
+        """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
 
@@ -765,7 +844,7 @@ class NestedFold(FoldContext):
         return self._with_inner_measures(super().collected(unit, measured_steps))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Test the selected model; its validation is that of the inner folds."""
+        """Test the selected model; its validation measures are the means over the inner folds."""
         path = next(path for path in paths if path.unit == chosen.unit)
         position = path.steps.position(chosen.step.number)
         measured = {
@@ -779,7 +858,9 @@ class NestedFold(FoldContext):
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return the measures in each query of the inner folds, of models that were chosen without the query.
+        """Return each measure in each query of the inner folds, by models chosen without the query.
+
+        Each array has shape (Q,) for the Q queries of all inner folds.
 
         A query is measured by the models of its inner fold, which were also trained
         without the query. Empty if the paths do not keep these measures.
@@ -787,15 +868,24 @@ class NestedFold(FoldContext):
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None
         ]
+        # Every path must have them: the chosen model may be on any path.
         if len(measures_by_path) < len(paths) or not all(measures_by_path):
             return {}
+        # Each measure has shape (D, Q) for D models and Q queries.
         n_queries = next(iter(measures_by_path[0].values())).shape[1]
         return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_measures)
 
     def _choices(
         self, path: PathResult, queries: Sequence[Floats]
     ) -> SubsetChoices | None:
-        """Choose on subsets of the queries of the inner folds, and measure the chosen inner models."""
+        """Return which models the rule would choose on subsets of the queries of the inner folds.
+
+        The corresponding models of the inner folds are measured in each
+        of their queries.
+
+        `queries` has the selection measure in each query, shape (K, Q),
+        for each inner fold.
+        """
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too
         # much memory.
@@ -814,6 +904,7 @@ class NestedFold(FoldContext):
                 strict=True,
             )
         ]
+        # Shape (D, Q): the queries of all inner folds side by side.
         values = {
             name: np.concatenate([part[name] for part in parts], axis=1)
             for name in parts[0]
@@ -849,6 +940,8 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
+        # Left-out measures of the whole training part are kept beside
+        # those of the inner folds.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
@@ -857,10 +950,10 @@ class NestedFold(FoldContext):
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the baseline.
+        """Find the feature that ranks best alone, and its measures.
 
-        The validation of the baseline is the mean over the baselines of the inner
-        folds.
+        Its validation measures are the means over the inner folds, each
+        with a best feature of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -899,7 +992,11 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return means and their standard errors along a path."""
+        """Return mean and standard error over the inner folds, of each measure at each step of a path.
+
+        Each array has shape (K,) for the K steps.
+        """
+        # For each step: the values of each measure on the k inner folds.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)
@@ -915,7 +1012,11 @@ class _InnerPaths:
         }
 
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
-        """Return the selection measure in each query of each inner fold, along K steps: (K, Q) each."""
+        """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
+
+        K counts the steps of the path, Q the validation queries of the
+        inner fold. The result is () if no measure selects.
+        """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
         steps = [
@@ -925,6 +1026,8 @@ class _InnerPaths:
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
+            # An inner path may have no model that is as small as that of
+            # the first steps.
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
             fold_values.append(
@@ -933,7 +1036,11 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to the steps at D positions of a path."""
+        """Return for each inner fold the steps that correspond to the steps at D positions of a path.
+
+        A step is an index on the inner path, None if no step
+        corresponds.
+        """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
         rows = [self._steps(x_value, final=final) for x_value, final in chosen]
@@ -950,7 +1057,12 @@ class _InnerPaths:
         ]
 
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
-        """Return for each measure its value on every inner fold, shape (k,)."""
+        """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
+
+        `x_value` is the step's number of features or rounds, and `final`
+        is True for the last iteration. NaN for an inner fold without a
+        corresponding step.
+        """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
         return {
@@ -968,9 +1080,10 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 
 
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
-    """Return the index of the last step whose x-value is at most this one.
+    """Return the index of the last step whose x-value is at most a given one.
 
-    The result is None before the first step.
+    `x_values`, shape (K,), has those of the K steps. The result is None
+    if the first step lies beyond.
     """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
@@ -979,15 +1092,20 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return the measures of D steps of an inner fold in its validation queries, (D, Q).
+    """Return each measure of D steps of an inner fold in its Q validation queries, shape (D, Q).
 
     The measures of a step that is None are NaN.
+
+    Steps are positions on the path, -1 for the last one.
     """
     # The step -1 is the last step.
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
+    # Measure any step, for the names and the shape of the result.
     if not positions:
         positions = [0]
     values = fold.validation_queries(path, positions)
+    # Row of each step in the tables; any row for None, which is
+    # overwritten below.
     rows = [
         -1 if step is None else positions.index(step % len(path.steps))
         for step in steps
@@ -1019,10 +1137,13 @@ def _until_constant(
     data: TrainingData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield the steps of a selector up to the step after which only constant features are left.
+    """Yield a selector's steps and progress until only constant features are left.
 
     Selectors put features that are constant within every query behind all others; their
     weights are 0. Constant features that are pinned are selected nevertheless.
+
+    `parameters` are those of the method, and `feature_ids`, shape (n,),
+    has the 1-based id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1038,7 +1159,12 @@ def _until_constant(
 def _selectable_columns(
     varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints
 ) -> set[int]:
-    """Return the columns that a path selects before it ends: varying ones that are not banned, and pinned."""
+    """Return the columns that a path selects before it ends.
+
+    They vary within queries and are not banned, or are pinned. `varies`,
+    shape (n,), says which columns vary; `feature_ids`, shape (n,), has
+    their 1-based ids.
+    """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():
         if banned & set(members):  # a banned feature bans its whole group

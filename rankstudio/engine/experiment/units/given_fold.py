@@ -94,7 +94,7 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of given scores or models, and the numbers of the folds without a file.
+    """Return the plan of a run of the user's scores or models, and the folds without a file.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def plan_of_given(
     name : str
         Name of the run.
     location : Path
-        File or folder; see `find_scores` and `find_models`.
+        File with scores or a model, or folder with a file for each fold.
     dataset : FoldedDataset
         Data of the plan.
 
@@ -119,6 +119,8 @@ def plan_of_given(
     files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_preprocessing(files.of_folds.values(), plan, dataset)
+    # The plan names its folds only if it has to: without files for some, or
+    # as before.
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -138,7 +140,7 @@ def plan_of_given(
 def _find_given_files(
     method: str, location: Path, dataset: FoldedDataset
 ) -> GivenFiles[Any]:
-    """Return the scores or models in files for the folds of a dataset."""
+    """Return the scores or models in files for the folds of a dataset, by fold number."""
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
@@ -151,7 +153,11 @@ def _find_given_files(
 
 
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
-    """Return the model by which a plan ranks in each fold, and notes on these models."""
+    """Return the model by which a plan ranks in each fold, by fold number, and a note on them.
+
+    The note has the sentences for the user, or is "". Scores from files, and
+    the order of the documents, count as models, too.
+    """
     # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
         steps = {
@@ -224,7 +230,11 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return the scores of the parts of a fold as the only step of a path."""
+    """Return a user's scores as the only step, or model, of a path.
+
+    `scores` has the scores of the documents, shape (m,), by the name of
+    their part: "test".
+    """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
     return given_scores(
@@ -263,7 +273,7 @@ def _check_preprocessing(
 def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     """Return a model as the only step of a path.
 
-    Features that the dataset does not have are left out.
+    Weights of features that the dataset does not have are left out.
     """
     # Weights by column; features that the data do not have are left out.
     ids = tuple(dataset.feature_ids.tolist())
@@ -291,6 +301,7 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
 
     # A model with weights only is a plain step.
     selected = tuple(column_of[feature.id] for feature in present_features)
+    # What is beyond the weights defines a nonlinear model.
     if not model.beyond:
         return Step(
             number=1,
@@ -346,6 +357,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
+            # Other folds were drawn: which queries were trained on is
+            # unknown.
             is_unclear = True
             continue
         elif (
@@ -372,7 +385,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
 
 
 def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
-    """Return that a model was trained on queries it is measured on; "" if it was not.
+    """Return a warning that a model was trained on queries it is measured on; "" if it was not.
 
     Parameters
     ----------
@@ -399,14 +412,17 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
 
 
 def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
+    """Return whether a model was trained on the data of a plan, by their location or name."""
     return plan.data == model.plan.get("data") or dataset.name == model.origin.get(
         "data"
     )
 
 
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
-    """Return whether the dataset's folds are those of the division in which the model was learned."""
+    """Return whether a model was trained on a fold of the same division of the queries."""
     try:
+        # The file of the model has the plan of its run, which says how folds
+        # were made.
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
     except PlanError:
         return False
@@ -418,12 +434,17 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the documents of a fold's training and validation queries, by query id."""
+    """Return the documents of the queries on which models of a fold are trained or chosen.
+
+    They are arrays of shape (documents, features) by query id.
+    """
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
         if part is None:
             continue
+        # A part without one query shares the documents of the whole; no query
+        # is number -1.
         full_part, left_out = (
             (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         )
@@ -442,7 +463,10 @@ def queries_of(data: RankingDataset) -> _Queries:
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
-    """Return how many queries of a part are among the given queries, with the same id and documents."""
+    """Return how many queries of a part are also in `queries`, with the same id and documents.
+
+    `queries` has arrays of shape (documents, features) by query id.
+    """
     return sum(
         any(
             np.array_equal(_query_documents(part, query), other)

@@ -70,12 +70,14 @@ class MeasuredPart(ScoredPart):
     def measure_all(
         self, steps: Sequence[Step], stored_measure: str = ""
     ) -> MeasuredSteps:
-        """Return the mean measures of a path's models, and the values of the stored measure in each query.
+        """Return the mean measures of a path's K models, shape (K,) each.
 
-        Without a stored measure, there are no values in each query.
+        The values of `stored_measure` in each query, shape (K, Q), are
+        returned as well; None without such a measure.
         """
         mean_tables = []
         query_values = []
+        # A table has each measure in each query, for a block of models.
         for table in self._tables(steps):
             mean_tables.append(
                 {name: average(values) for name, values in table.items()}
@@ -96,8 +98,13 @@ class MeasuredPart(ScoredPart):
         return self._data.n_queries
 
     def table(self, steps: Sequence[Step]) -> dict[str, Floats]:
-        """Return the measures of D models, not necessarily of consecutive steps, each of shape (D, Q)."""
+        """Return each measure of D models in each of Q queries, shape (D, Q).
+
+        The models need not be those of consecutive steps.
+        """
         linear = all(step.linear for step in steps)
+        # Blocks of linear models are scored together; others one by one,
+        # each from its beginning.
         tables = list(self._tables(steps) if linear else map(self._row, steps))
         return {
             name: np.concatenate([table[name] for table in tables])
@@ -111,7 +118,7 @@ class MeasuredPart(ScoredPart):
     def at_positions(
         self, steps: Sequence[Step], positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return the measures of D steps of a path of nonlinear models in each query, each of shape (D, Q).
+        """Return each measure of D nonlinear models of a path in each of Q queries, shape (D, Q).
 
         Parameters
         ----------
@@ -122,6 +129,8 @@ class MeasuredPart(ScoredPart):
         """
         rows: list[dict[str, Floats]] = []
         scores: Floats | None = None
+        # The scores of an additive model are those of the step before it
+        # plus a new term, so all earlier steps are scored.
         for position in range(positions[-1] + 1) if steps[0].additive else positions:
             scores = self.scores(steps[position], scores)
             if position in positions:
@@ -129,8 +138,10 @@ class MeasuredPart(ScoredPart):
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
-        """Yield the measures in each query, of shape (k, Q), for one block of k steps after the other."""
+        """Yield each measure in each query, shape (k, Q), for one block of k steps after the other."""
         if all(step.linear for step in steps):
+            # Limit the memory for weights and scores, and that for
+            # measures in queries.
             largest_dimension = max(self._data.n_documents, self._data.n_features)
             block_size = max(
                 1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._n_values)
@@ -178,6 +189,7 @@ class LeftOutQueries:
         self._plan = plan
         self._part = part
         self._train = train
+        # for each step, by the position of the unit
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 
@@ -189,10 +201,12 @@ class LeftOutQueries:
     def measure(
         self, unit: Unit, ranker: LinearRanker, step: Step
     ) -> Waiting[dict[str, float]]:
-        """Return the measures of a step's model by name.
+        """Return the measures of a step's model on left-out queries, by name, with progress.
 
-        The standard errors of the measures, and the values of the selection measure in
-        each query, are kept for `standard_errors` and `queries`.
+        `ranker` is trained anew on the features of the step, without
+        each query or pair. The standard errors of the measures, and the
+        values of the selection measure in each query, are kept for
+        `standard_errors` and `queries`.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
@@ -219,7 +233,11 @@ class LeftOutQueries:
     def _pair_measures(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return the measures of the only query, each pair ranked by a model trained without the pair."""
+        """Return the measures of the only query, shape (1,) each.
+
+        Each pair of documents is ranked by a model trained on these
+        columns without the pair.
+        """
         plan = self._plan
         query_data = self._train.whole(
             (self._plan.ranker_entry or self._plan.entry).label
@@ -234,6 +252,8 @@ class LeftOutQueries:
             # AUC compares relevant documents with others, Disagreement all labels
             is_auc = name == "AUC"
             labels = relevant if is_auc else query_data.y
+            # Share of the pairs with different labels that are ranked
+            # correctly.
             area = yield from ranker.pair_area(query_data, columns, labels)
             measures[name] = np.array([area if is_auc else 1.0 - area])
         return measures
@@ -241,9 +261,11 @@ class LeftOutQueries:
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return the measures in each query."""
+        """Return each measure in each query, shape (Q,), by a model trained without the query."""
         train = self._train
         plan = self._plan
+        # Several shards are scored one by one if the method supports
+        # this; otherwise all documents must fit into memory.
         scorer = (
             (yield from ranker.left_out_scorer(train, columns))
             if train.several
@@ -255,7 +277,10 @@ class LeftOutQueries:
             return dict(zip(names, table, strict=True))
         query_data = train.whole((plan.ranker_entry or plan.entry).label)
         scores = np.zeros(len(query_data.y))
+        # A model without features scores every document 0.
         if columns:
+            # BLAS has one thread, so that the scores have the same bits
+            # everywhere.
             with STEADY:
                 scores = ranker.left_out(query_data, columns)
         return self._evaluator.per_query(scores)
@@ -272,7 +297,10 @@ def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
 
 
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
-    """Return the measures of all steps, one array over the steps per measure."""
+    """Return each measure of K steps as an array of shape (K,), by name.
+
+    `rows` has the measures of each step; {} without steps.
+    """
     return {
         name: np.array([row[name] for row in rows])
         for name in (rows[0] if rows else ())

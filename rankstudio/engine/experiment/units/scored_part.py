@@ -44,9 +44,10 @@ class ScoredPart:
         return step.linear or step.covers(self._data.X)
 
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
-        """Return a model's scores, shape (m,).
+        """Return the scores of a step's model, shape (m,), one per document.
 
-        ``previous_scores`` are those of the previous step.
+        ``previous_scores``, of the same shape, are those of the previous
+        step, to which an additive model only adds a term.
         """
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
@@ -55,6 +56,8 @@ class ScoredPart:
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(
+                # A model that reads few features needs no copy of all of
+                # them.
                 columns if step.narrow else np.ascontiguousarray(columns),
                 previous_scores,
             )
@@ -68,27 +71,32 @@ class ScoredPart:
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
+            """Score some rows and write their scores to `out`."""
             rows = self._data.X[piece]
             previous = None if previous_scores is None else previous_scores[piece]
             out[piece] = step.scores(np.ascontiguousarray(rows.T), previous)
+            # The rows are mapped from a file: free their memory.
             release(rows)
 
         self._score_pieces(score)
         return out
 
     def linear_scores(self, coefs: Floats) -> Floats:
-        """Return the scores of linear models (K, n), shape (K, m)."""
+        """Return the scores of K linear models with weights (K, n), shape (K, m) for m documents."""
         if not self._is_large:
             return linear_scores(self._columns, coefs)
+        # Features without a weight need not be read.
         used_columns = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
+            """Score some rows and write their scores to `out`."""
             rows = self._data.X[piece]
             out[:, piece] = linear_scores(
                 np.ascontiguousarray(rows[:, used_columns].T), weights
             )
+            # The rows are mapped from a file: free their memory.
             release(rows)
 
         self._score_pieces(score)

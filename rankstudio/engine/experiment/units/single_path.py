@@ -38,12 +38,14 @@ class SinglePath:
     def of(
         cls, plan: Plan, dataset: FoldedDataset, explicit_parameters: Container[str]
     ) -> SinglePath:
-        """Take the first fold of the plan, or of the dataset.
+        """Prepare a plan's method on the first fold of the plan, or of the dataset.
 
         Parameters
         ----------
         plan : Plan
+            Plan whose grids of several values are replaced by single values.
         dataset : FoldedDataset
+            Data of the plan.
         explicit_parameters : container of str
             Parameters that were given explicitly; the others use the method's default
             instead of the grid.
@@ -56,25 +58,27 @@ class SinglePath:
         DataError
             If the preferences do not fit the data.
         """
-        usual = plan.entry.load()()
+        default_method = plan.entry.load()()
         # An adapter of another library's method has no attribute for a parameter: the
         # first value is used.
         grids = {
-            p.name: (getattr(usual, p.name, p.values(p.default)[0]),)
+            p.name: (getattr(default_method, p.name, p.values(p.default)[0]),)
             for p in plan.entry.grids
             if p.name not in explicit_parameters
         }
-        single = plan.changed(parameters={**plan.parameters, **grids})
-        if len(single.combinations) > 1:
+        single_plan = plan.changed(parameters={**plan.parameters, **grids})
+        if len(single_plan.combinations) > 1:
             labels_text = ", ".join(
-                axis.parameter.label for axis in single.axes if len(axis.values) > 1
+                axis.parameter.label
+                for axis in single_plan.axes
+                if len(axis.values) > 1
             )
             raise PlanError(f"{labels_text}: expected one value, got several.")
         fold = training_fold(plan, dataset)
-        parameters = single.combinations[0].parameters
-        method = estimator(single, plan.entry, parameters, dataset.feature_ids)
+        parameters = single_plan.combinations[0].parameters
+        method = estimator(single_plan, plan.entry, parameters, dataset.feature_ids)
         train = with_preferences(plan, fold, group_training(fold))
-        return cls(single, fold.number, method, train)
+        return cls(single_plan, fold.number, method, train)
 
     @property
     def divisor(self) -> float:
@@ -90,7 +94,7 @@ class SinglePath:
 
 
 def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
-    """Return the fold that a plan names, or the first.
+    """Return the first fold that a plan names, or the first of the dataset.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def formats_of(text: str) -> tuple[str, ...]:
 def figure_bytes(
     figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0
 ) -> bytes:
-    """Return a figure as a file of any format; terminal and window give the same bytes.
+    """Return a figure as a file of any format, such as "pdf" or "csv".
 
     Raises
     ------
@@ -52,6 +52,7 @@ def figure_bytes(
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
+    # Importing matplotlib makes folders, which may fail.
     try:
         with _without_font_warnings():
             from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
@@ -62,7 +63,7 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Silence matplotlib's warning that it cannot store its list of fonts, which it then makes again."""
+    """Silence matplotlib's warning that it cannot store its list of fonts."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -84,7 +85,11 @@ def figure_files(
     style: FigureStyle | None = None,
     dpi: float = 300.0,
 ) -> list[FigureFile]:
-    """Return the files of figures in a folder, by default as wide as a column, and their captions."""
+    """Return the files of figures in a folder, with their captions as text files.
+
+    Each is a path with the bytes to write. By default figures are as wide
+    as a column.
+    """
     style = style_of() if style is None else style
     files = []
     for figure in figures:

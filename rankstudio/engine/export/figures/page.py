@@ -92,10 +92,11 @@ class FigurePage:
         self._widths: dict[str, float] = {}
         self.area.spines[:].set_visible(False)
         self.area.set_axisbelow(True)
+        # All lengths are in points; `em` is the size of the text.
         self.area.tick_params(length=0, pad=0.5 * style.em, labelcolor=style.muted)
 
     def width(self, text: str) -> float:
-        """Return the width of a text."""
+        """Return the width of a text on one line, in points."""
         if text not in self._widths:
             width, _, _ = text_to_path.get_text_width_height_descent(
                 text, self._font_of(text), ismath=False
@@ -112,9 +113,10 @@ class FigurePage:
         return beginnings[max(bisect(beginnings, width, key=self.width) - 1, 0)]
 
     def wrapped(self, text: str, width: float) -> str:
-        """Return a text as one line, or as two of similar length if it is too long.
+        """Return a text as one line, or as two of similar length if it is wider than `width`.
 
-        Such a text is cut if necessary.
+        The width is in points. A text that does not fit on two lines is
+        cut.
         """
         words = one_line(text).split()
         if len(words) < 2 or self.width(" ".join(words)) <= width:
@@ -126,7 +128,10 @@ class FigurePage:
         return "\n".join(self.elided(line, width) for line in best_lines)
 
     def marker(self, number: int, color: str, size: float) -> Look:
-        """Return the look of a numbered marker, with a size relative to the text."""
+        """Return the properties of a numbered marker for matplotlib.
+
+        `size` is relative to the size of the text.
+        """
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {
             "marker": name,
@@ -157,7 +162,8 @@ class FigurePage:
     ) -> None:
         """Add an axis below, between two values, with its line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``: there is none at k = −1, left of k = 1.
+        Ticks of counts stay within ``tick_range``, because there is nothing
+        at k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -166,6 +172,7 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
+        # Ticks are chosen when the width is known.
         self.fitters.append(
             lambda width, _: self._set_ticks(axis, low, high, width, tick_range)
         )
@@ -180,10 +187,11 @@ class FigurePage:
         self.name_rows(axis.text)
 
     def name_columns(self, title: str) -> None:
-        """Add a title below, on two lines if it is long."""
+        """Add a title below the plot area, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(width: float, _: float) -> None:
+            """Write the title, in one or two lines, for this width of the area."""
             # A title in the middle of the area may be wider than the area, up to the
             # nearer edge of the page.
             box = self.area.get_position()
@@ -193,27 +201,28 @@ class FigurePage:
             )
             self.area.set_xlabel(self.wrapped(title, max(page_room, width)), **look)
 
-        self.fitters.append(fit)
+        self.fitters.append(fit)  # called whenever the size of the area changes
 
     def name_rows(self, title: str) -> None:
         """Add a vertical title at the left, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
         def fit(_: float, height: float) -> None:
+            """Write the title, in one or two lines, for this height of the area."""
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
-        self.fitters.append(fit)
+        self.fitters.append(fit)  # called whenever the size of the area changes
 
     def finish(
         self, height: Callable[[float], float], widest: float = math.inf
     ) -> Paper:
-        """Return the page with its required height.
+        """Return the page, laid out, with the height that it requires.
 
         Parameters
         ----------
         height : callable
-            Returns the aspect ratio of the area, unless the style sets the height of
-            the page.
+            Returns the height of the plot area, in points, by its width, unless the
+            style sets the height of the page.
         widest : float
             Maximum width of the area.
         """
@@ -221,6 +230,8 @@ class FigurePage:
         style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _MARGIN * em
+        # A first guess of the size of the area, for which the labels are
+        # written.
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
         is_fitted = not self._find_other_font(area_width, area_height)
@@ -282,10 +293,12 @@ class FigurePage:
             fit(width, height)
 
     def _find_other_font(self, width: float, height: float) -> bool:
-        """Choose another font for texts with characters that Inter does not have, if a font has more of them.
+        """Choose another font for texts with characters that Inter does not have.
 
         The labels are written for the area first, to know their characters. Return
         whether they must be written again, because the font of some texts has changed.
+
+        Nothing changes if no font has more of them.
         """
         self._fit(width, height)
         texts = [
@@ -305,6 +318,7 @@ class FigurePage:
         return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
+        """Return the font for a text: Inter, or another one if Inter lacks a character."""
         return (
             self._font
             if _font_characters(_INTER).issuperset(text.replace("\n", ""))
@@ -317,9 +331,9 @@ class FigurePage:
         )
 
     def _legends(self) -> list[Legend]:
-        """Return the legends, one for each row of names.
+        """Return the legends above the area, one for each row of names.
 
-        Columns of a single legend would be equally wide.
+        A single legend would have columns of equal width.
         """
         # Width of the sample beside a name, and of a row.
         em = self.style.em
@@ -380,10 +394,11 @@ class FigurePage:
         room: float,
         tick_range: Range | None = None,
     ) -> None:
-        """Write as many ticks as fit without touching each other.
+        """Write as many ticks on an axis as fit without touching each other.
 
-        The axis is the x axis if there is a range, in which its ticks of counts stay;
-        otherwise the y axis.
+        `room` is the length of the axis, in points. It is the x axis if
+        there is a `tick_range`, in which ticks of counts stay; otherwise
+        the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
@@ -449,7 +464,9 @@ def _font_characters(path: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _font_with(characters: frozenset[str]) -> str:
-    """Return the file of the font with the most of some characters: Inter, or a font of this computer.
+    """Return the file of the font with the most of some characters.
+
+    It is Inter, or a font of this computer.
 
     DejaVu Sans, which comes with matplotlib, is tried first.
     """
@@ -473,6 +490,7 @@ def _font_with(characters: frozenset[str]) -> str:
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
+    """Return at most about `count` ticks between two values of an axis, with their texts."""
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:
@@ -482,10 +500,11 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 
 
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
-    """Return the range of all values and of the minimum range of an axis."""
+    """Return the least and greatest of all values and of the minimum range of an axis."""
     plottable = [
         v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)
     ]
+    # The axis may have ends that must be visible.
     plottable += [end for end in (axis.low, axis.high) if end is not None]
     return min(plottable, default=1.0 if axis.logarithmic else 0.0), max(
         plottable, default=1.0
@@ -495,18 +514,21 @@ def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
 def value_range(
     axis: FigureAxis, values: Iterable[float], room: float
 ) -> tuple[float, float]:
-    """Return the visible range of an axis.
+    """Return the visible range of an axis, padded at both ends.
 
-    The range contains all values and the minimum range, and is padded at both ends.
+    It contains all values and the minimum range of the axis. `room` is the
+    padding as a share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:
+        # On a logarithmic axis, the padding is a factor.
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio
     span = (high - low) * room
     # Equal values have no range of their own.
     if high - low <= ticks.EQUAL * max(abs(low), abs(high)):
         span = abs(high) * room or 1.0
+    # No padding at an end that the axis sets.
     below = 0.0 if axis.low == low else span
     above = 0.0 if axis.high == high and high > low else span
     return low - below, high + above

@@ -81,8 +81,11 @@ def painted(
     Parameters
     ----------
     figure : Figure
+        Values and texts to paint.
     style : FigureStyle
+        Width, size of the text and colors.
     format_name : {"pdf", "svg", "png"}
+        Format of the file.
     dpi : float
         Resolution of a PNG in dots per inch.
 
@@ -151,7 +154,7 @@ def painting() -> Iterator[None]:
 
 
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
-    """Return a laid-out figure, within :func:`painting`."""
+    """Return a figure as a laid-out page; call it within :func:`painting`."""
     if isinstance(figure, OwnFigure):
         return figure.paper(style)
     if isinstance(figure, CurvesFigure):
@@ -176,7 +179,7 @@ _RING_WIDTH = 0.13
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
-    """Return a page with a figure of series."""
+    """Return a page with a figure of curves."""
     # Axes and grid.
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
@@ -242,7 +245,7 @@ def _number_artists(
 def _curves_height(
     figure: CurvesFigure, style: FigureStyle, area_width: float
 ) -> float:
-    """Return the height of the area of curves.
+    """Return the height of the plot area of curves, in points.
 
     A wider page has a relatively lower area.
     """
@@ -320,9 +323,11 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
+        # Few series have dashes: for print as many as have different ones.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
+        # Ordered series, as of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
         self._color = (
             page.style.line
@@ -339,6 +344,7 @@ class _SeriesPainter:
             return self._bars(x, y)
         areas = [*self._interval(x), *self._filled_area(x, y)]
         line = self._line(x, y)
+        # The legend shows one of the areas beside the line.
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
@@ -347,7 +353,7 @@ class _SeriesPainter:
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals.
+        """Paint the intervals of a series, and return what shows them in the legend.
 
         A line has a band around it; points and single intervals have whiskers.
         """
@@ -388,7 +394,7 @@ class _SeriesPainter:
         ]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
-        """Paint the line, or the points, of a series.
+        """Paint the line, or the points, of a series, and return it for the legend.
 
         Points without neighbours always have a marker, because they have no line. For
         print, a line has some markers at equal distances.
@@ -440,7 +446,7 @@ class _SeriesPainter:
         return self._page.marker(self._number, self._color, 0.64)
 
     def _dashes(self) -> tuple[float, ...]:
-        """Return the lengths of strokes and gaps.
+        """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
         Ordered series have gaps only in figures of few series.
         """
@@ -460,7 +466,7 @@ def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
-    """Paint the lines of values to compare with, and return an artist for each in the legend."""
+    """Paint the lines of values to compare with; return an artist of each for the legend."""
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
         dashes = tuple(
@@ -493,6 +499,7 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.area.plot(
             [mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look
         )
+        # Smaller rings for the legend, which has lines of one height.
         legend_ring = Line2D(
             [], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look
         )
@@ -508,7 +515,11 @@ def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
 
 
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
-    """Add a strip of colours for many ordered series to the legend, with the first and the last name."""
+    """Add a strip of colors for many ordered series to the legend.
+
+    Beside it are the names of the first and the last one, as of the values
+    of λ.
+    """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
         family.sort(key=lambda series: series.order or 0.0)
@@ -535,7 +546,7 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
-    """Return a page with a figure of rows."""
+    """Return a page with a figure of named rows, with bars or points."""
     # Axes and names of the rows; row 0 is at the top.
     page = FigurePage(style)
     n = len(figure.rows)
@@ -585,12 +596,16 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 def name_rows(
     page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0
 ) -> None:
-    """Write names at the left of rows, cut if they are too long; the id at the end is kept.
+    """Write names at the left of rows, cut if they are too long.
+
+    The id at the end of a name is kept.
 
     Parameters
     ----------
     page : FigurePage
+        Page with the rows.
     names : tuple of str
+        Names of all rows, from the top.
     visible_rows : range
         Rows whose names are written.
     spare : float
@@ -606,7 +621,7 @@ def name_rows(
 
 
 def _elided_name(page: FigurePage, name: str, room: float) -> str:
-    """Return a name, cut if it is too long, but with the id at its end."""
+    """Return a name, cut to a width in points, but with the id at its end."""
     match = _ID.search(name)
     id_text = match[0] if match and page.width(name) > room else ""
     return (
@@ -616,7 +631,11 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
 
 
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
-    """Return the range of the axis of the values."""
+    """Return the range of the axis of the values.
+
+    It is padded at both ends, but begins at 0 for bars without negative
+    values.
+    """
     values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
     is_grounded = figure.bars and not figure.axis.logarithmic
@@ -625,6 +644,7 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 
 
 def _axis_values(figure: RowsFigure) -> list[float]:
+    """Return all values that the axis of a figure of rows must show."""
     values = [
         v
         for series in figure.series
@@ -637,7 +657,7 @@ def _axis_values(figure: RowsFigure) -> list[float]:
 def _paint_bars(
     page: FigurePage, figure: RowsFigure, series: RowSeries, index: int
 ) -> None:
-    """Paint the bars of a series.
+    """Paint the bars of a series; strong rows have stronger colors.
 
     The bars of all series share the height of a row.
     """
@@ -672,7 +692,7 @@ def _paint_bars(
 
 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
-    """Paint the points of a series over their intervals.
+    """Paint the points of a series over lines for their intervals.
 
     The points are in the middle of a row, or at the foot of a histogram.
     """
@@ -695,11 +715,15 @@ def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> No
 def _paint_histograms(
     page: FigurePage, figure: RowsFigure, histograms: RowHistograms
 ) -> None:
-    """Paint the histogram of each row, whose highest bin is almost as high as the row."""
+    """Paint the histogram of each row.
+
+    Its highest bin is almost as high as the row.
+    """
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
         if tallest > 0:
             color = page.style.category(figure.numbers[row] if figure.numbers else row)
+            # Row 0 is at the top, so higher bins have smaller values.
             heights = [
                 row + _HISTOGRAM_FOOT - _HISTOGRAM_HEIGHT * share / tallest
                 for share in shares
@@ -729,7 +753,7 @@ _COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
-    """Return a page with a map."""
+    """Return a page with a map, whose cells have the colors of their values."""
     # Cells and what is in them.
     figure = _with_short_rows(figure, style)
     page = FigurePage(style)
@@ -768,7 +792,11 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 
 
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
-    """Return a map whose rows have their short texts if there is no room for the name of each."""
+    """Return a map whose rows have their short texts if there is no room for the name of each.
+
+    A row needs a least height for its name. The rows have the height of the
+    page, or the greatest one of a map, without the titles: 4.2 lines.
+    """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
         return figure
@@ -776,21 +804,27 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 
 
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
-    """Return the height of all rows.
+    """Return the height of all rows of a map, in points.
 
-    It is the height of the names, or less if the rows are ordered and many.
+    Usually each name has its full line. Rows with a title are values on an
+    axis, not all of which need a name: together they are at most 0.62 of
+    the page's width. Rows with full names that also have short ones are as
+    high as the names, but not much more than a usual map.
     """
     n = max(1, len(figure.rows))
-    usual = (2.0 if figure.written else ROW) * style.em
+    usual_height = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
         return n * max(
-            min(usual, _USUAL_MAP_HEIGHT * style.em / n), _MIN_ROW_HEIGHT * style.em
+            min(usual_height, _USUAL_MAP_HEIGHT * style.em / n),
+            _MIN_ROW_HEIGHT * style.em,
         )
-    return n * (min(usual, 0.62 * style.width / n) if figure.row_title else usual)
+    return n * (
+        min(usual_height, 0.62 * style.width / n) if figure.row_title else usual_height
+    )
 
 
 def color_range(figure: MapFigure) -> tuple[float, float]:
-    """Return the values of the first and the last colour."""
+    """Return the values of the first and the last color of a map."""
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     low = (
         figure.color.low
@@ -802,11 +836,12 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
         if figure.color.high is not None
         else max(finite_values, default=1.0)
     )
+    # Equal values get the color in the middle.
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
-    """Paint the cells, whose middles have whole numbers as coordinates.
+    """Paint the cells of a map, whose middles have whole numbers as coordinates.
 
     Cells with written values have white gaps. Other cells reach under their neighbours
     at the right and below, which are painted later: readers of PDF and SVG would show
@@ -854,7 +889,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
 
 
 def _paint_values(page: FigurePage, figure: MapFigure) -> None:
-    """Write the values into the cells, where there is room for all of them."""
+    """Write the values into the cells of a map, if there is room for all of them."""
     if not figure.written:
         return
 
@@ -882,20 +917,18 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     )
 
     def fit(width: float, height: float) -> None:
+        """Show the texts if there is room for the widest one, otherwise hide them."""
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
             text.set_visible(
                 is_wide_enough and height / len(figure.rows) >= 1.2 * style.em
             )
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
 
 
 def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
-    """Paint outlines of the marked cells.
-
-    The outlines are black in the middle of white, to be visible on any colour.
-    """
+    """Paint outlines of the marked cells of a map."""
     # A black outline on a wider white one can be seen on every color.
     em = page.style.em
     outlines = []
@@ -913,12 +946,13 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     # Thinner outlines in narrow cells.
     def fit(width: float, _: float) -> None:
+        """Set the widths of the outlines for this width of the area."""
         has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
         factor = 0.6 if has_narrow_cells else 1.0
         for outline, thickness in outlines:
             outline.set_linewidth(thickness * factor * em)
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
     if figure.marked and figure.mark_label:
         sample = Rectangle(
             (0, 0), 1, 1, fill=False, edgecolor="#000000", linewidth=0.2 * em
@@ -927,7 +961,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
-    """Write the names of groups of columns above lines that span the columns of each group."""
+    """Write the names of groups of columns above lines that span their columns."""
     # Lines and names are a little above the top of the area.
     em = page.style.em
     first = 0
@@ -940,6 +974,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
+        # The line ends a little before those of the neighbor groups.
         page.area.plot(
             [first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line
         )
@@ -950,10 +985,11 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
     # Names that are too long for the final width are shortened.
     def fit(width: float, _: float) -> None:
+        """Write the names again, as short as this width of the area requires."""
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
@@ -969,13 +1005,14 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
-    """Write the names of columns of a width: all, or those of every i-th column if the columns are narrow.
+    """Write the names of columns; only every i-th if the columns are too narrow.
 
-    If the names are consecutive numbers, round numbers are written instead of every
-    i-th.
+    `cell` is the width of a column in points. If the names are consecutive
+    numbers, round numbers are written instead of every i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
+    # -1 stands for a name that is no number.
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
@@ -985,6 +1022,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
         ]
         first = round_numbers[0]
         last = round_numbers[-1]
+        # The first and the last number are written in any case.
         inner = [v for v in round_numbers[1:-1] if min(v - first, last - v) >= step]
         columns = [v - numbers[0] for v in (first, *inner, last)]
     page.area.set_xticks(
@@ -994,7 +1032,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 
 
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
-    """Return the values of the colour bar and their texts.
+    """Return the values at the color bar of a map, and their texts.
 
     The text at an end has "≤" or "≥" if values lie outside.
     """
@@ -1025,9 +1063,10 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
 def _paint_color_bar(
     page: FigurePage, figure: MapFigure, cells: PolyCollection
 ) -> None:
-    """Paint the bar of colours with its numbers and title.
+    """Paint the bar of colors beside a map, with its numbers and title.
 
-    The first rank is at the top of the bar.
+    If small values are the strongest, as for ranks, the first rank is at
+    the top.
     """
     # The colors of the cells, without a frame.
     em = page.style.em
@@ -1064,9 +1103,10 @@ def _paint_color_bar(
 
     # Length and title of the bar depend on the final height.
     def fit(_: float, height: float) -> None:
+        """Set the length and the title of the bar for this height of the area."""
         length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
         bar.set_axes_locator(lambda *_: bounds(length))
         title = page.wrapped(figure.color.text, length)
         bar.set_ylabel(title, color=style.text, labelpad=0.5 * em)
 
-    page.fitters.append(fit)
+    page.fitters.append(fit)  # called whenever the size of the area changes

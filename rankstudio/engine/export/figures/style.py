@@ -131,6 +131,7 @@ class FigureStyle:
         The colour is dark for 0 and light for 1; both are visible.
         """
         return (
+            # The lightest colors of each scale cannot be seen on white.
             _mixed_color(_GREYS, share * 0.72)
             if self.print
             else _mixed_color(_VIRIDIS, share * 0.68)
@@ -189,8 +190,9 @@ def style_of(
     font : float, optional
         Text size in points; by default suited to the width.
     colors : {"light", "print"}
+        Colors for a light screen; or dark colors for print that also differ in grey.
     height : str, optional
-        A length.
+        A length; by default what the figure needs.
 
     Raises
     ------
@@ -204,6 +206,7 @@ def style_of(
         raise ParameterError(
             "font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}"
         )
+    # The entry of `COLORS` has a narrower type than the text.
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
@@ -216,9 +219,10 @@ def style_of(
 
 
 def _millimetres(name: str, text: str) -> float:
-    """Return a length with its unit in millimetres.
+    """Return the millimetres of a length with a unit, such as "3.5in".
 
-    ParameterError, with the option's name, is raised if the length is invalid.
+    ParameterError, with the name of the option, is raised if the length is
+    invalid.
     """
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
@@ -233,7 +237,11 @@ def _millimetres(name: str, text: str) -> float:
 
 
 def _mixed_color(colors: tuple[str, ...], share: float) -> str:
-    """Return the colour at a share, from 0 to 1, of the way from the first to the last of some colours."""
+    """Return the color at a share, from 0 to 1, of the way through some colors.
+
+    `colors` are hexadecimal, without "#"; the way is divided equally among
+    them.
+    """
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)
     first = bytes.fromhex(colors[start])

@@ -22,7 +22,12 @@ DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
-    """Return the smallest of ``steps`` times a power of ten that gives about ``count`` parts of a span."""
+    """Return a round step that gives about `count` parts of a span, or a few less.
+
+    It is the smallest sufficient product of one of ``steps`` and a power of
+    ten.
+    """
+    # Any step will do for an empty span.
     if not (span > 0 and math.isfinite(span)):
         return 1.0
     raw = span / max(count, 1.0)
@@ -60,6 +65,8 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{t:.4g}" for t in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
+    # Large numbers and tiny steps would need too many digits without an
+    # exponent.
     if largest >= 1e6 or step < 1e-7:
         digits = min(
             max(3, math.ceil(math.log10(largest / step)) + 1), 15
@@ -92,6 +99,7 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+        # Only powers of ten alone are thinned out.
         step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
         ticks = [
             d * 10.0**power for power in range(first, last + 1, step) for d in digits
@@ -124,6 +132,7 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     if step == 1:
         return [float(i) for i in range(first, last + 1)]
     inner = range(math.ceil(first / step) * step, last + 1, step)
+    # Ticks near an end would touch its label.
     inner_ticks = [
         i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step
     ]

@@ -163,7 +163,7 @@ class CurvesFigure:
         return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
-        """Return the plotted values, one row per point."""
+        """Return header and rows of the plotted values, one row per point."""
         # Points of the series; the range has two further columns if any series has one.
         has_ranges = any(series.low for series in self.series)
         header = [
@@ -291,7 +291,7 @@ class RowsFigure:
         return all(isnan(value) for series in self.series for value in series.values)
 
     def table(self) -> Table:
-        """Return the plotted values, one row per name."""
+        """Return header and rows of the plotted values, one row per name."""
         header = [self.row_title]
         columns = list[tuple[Cell, ...]]()
 
@@ -391,7 +391,7 @@ class MapFigure:
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return the plotted values, one row and column per row and column of the map."""
+        """Return header and rows of the plotted values: the same rows and columns as the map."""
         columns = self.named or [
             f"{self.column_title} {name}".strip() for name in self.columns
         ]

@@ -69,9 +69,9 @@ def unreadable(program: str, expected: str) -> UnreadableModelError:
 
 
 def flat_tree(
-    program: str, root: Hashable, look: Callable[[Any], Split | float]
+    program: str, root: Hashable, node_of: Callable[[Any], Split | float]
 ) -> ScoreTree:
-    """Return the tree with a root, whose nodes are looked up by their keys, each once.
+    """Return the tree with a root, whose nodes are found by their keys, each once.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def flat_tree(
         Name of the program, for messages.
     root : hashable
         Key of the first node.
-    look : callable
+    node_of : callable
         Returns the node of a key: a split, or the value of a leaf.
 
     Raises
@@ -101,7 +101,7 @@ def flat_tree(
         if key in visited:
             raise unreadable(program, tr("each node of a tree once"))
         visited.add(key)
-        node = look(key)
+        node = node_of(key)
         has_too_many_nodes = len(splits) + len(leaves) > _MOST_NODES
         if isinstance(node, float):
             number = node
@@ -129,7 +129,7 @@ def tree_of_lists(
     split: Callable[[int], tuple[int, float]],
     leaf: Callable[[int], float],
 ) -> ScoreTree:
-    """Return a tree whose nodes are numbered from 0, the root, given their children and contents.
+    """Return a tree whose nodes have the numbers 0, the root, 1, 2, ….
 
     Parameters
     ----------
@@ -148,31 +148,34 @@ def tree_of_lists(
         If a child does not exist, or is a child of two nodes.
     """
 
-    def look(node: Any) -> Split | float:
+    def node_of(node: Any) -> Split | float:
+        """Return the split or the leaf's value of a node; a leaf has no children, -1."""
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
         return (
             leaf(node) if left[node] == -1 else (*split(node), left[node], right[node])
         )
 
-    return flat_tree(program, 0, look)
+    return flat_tree(program, 0, node_of)
 
 
 def greatest_up_to(threshold: float) -> float:
-    """Return the greatest double that, rounded to a float, is at most a threshold.
+    """Return the greatest double that is at most a threshold when rounded to a float.
 
     A program that compares floats rounds a double to the nearest float; if two floats
     are equally near, to the float whose last bit is 0.
     """
     low = nearest_float(threshold)
+    # The threshold is beyond the range of floats.
     if not math.isfinite(float(low)):
         return float(np.finfo(np.float64).max) if low > 0 else float(threshold)
+    # The next float would be infinite.
     if low == np.finfo(np.float32).max:
         return _LAST_FLOAT
     high = np.nextafter(low, np.float32(np.inf))
     # exact, because a double has more bits than a float
     middle = (float(low) + float(high)) / 2
-    # the last bit of the lower float is 0
+    # then the last bit of the lower float is 0
     is_rounded_down = int(low.view(np.uint32)) % 2 == 0
     return middle if is_rounded_down else math.nextafter(middle, -math.inf)
 
@@ -207,7 +210,8 @@ def finite(program: str, value: object) -> float:
 def whole(program: str, value: object, least: int = 0) -> int:
     """Return a whole number of a file, which may be a text.
 
-    UnreadableModelError is raised for anything else.
+    `least` is the smallest allowed number. UnreadableModelError is raised
+    for anything else.
     """
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))

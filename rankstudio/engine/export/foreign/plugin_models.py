@@ -39,6 +39,7 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     Parameters
     ----------
     path : Path
+        File of a model.
     dataset : FoldedDataset
         Data whose features are the inputs of the model. Only its reader knows which
         features it uses.

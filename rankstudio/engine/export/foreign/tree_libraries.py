@@ -30,13 +30,14 @@ _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 
 def lightgbm_model(text: str) -> ParsedModel:
-    """Return the model in LightGBM's text, after the same checks as for every text passed to LightGBM."""
+    """Return the model in LightGBM's text, which is checked before LightGBM reads it."""
     header = dict(
         line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines()
     )
     names = tuple(header.get("feature_names", "").split())
     n = whole("LightGBM", header.get("max_feature_idx", len(names) - 1)) + 1
     try:
+        # Called for its errors only.
         checked_trees(text, n)
     except DataError as error:
         raise UnreadableModelError(str(error)) from error
@@ -46,7 +47,9 @@ def lightgbm_model(text: str) -> ParsedModel:
 
 
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return the model in the JSON of ``Booster.save_model``, of the booster gbtree, dart or gblinear.
+    """Return the model in the JSON of XGBoost's ``Booster.save_model``.
+
+    Its booster is gbtree, dart or gblinear.
 
     A value less than the split condition goes left; both are compared as 32-bit floats.
     """
@@ -104,6 +107,7 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
+        """Return feature and threshold of a node."""
         return whole(_XGBOOST, features[node]), greatest_below(
             finite(_XGBOOST, conditions[node])
         )
@@ -114,11 +118,15 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
 
 
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
-    """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
+    """Return the model in the JSON of XGBoost's ``Booster.get_dump``.
+
+    It names the feature of each split.
+    """
     numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
 
-    # The children of a split are kept by their ids for the next look.
-    def look(key: Any) -> Split | float:
+    # The children of a split are kept by their ids until they are asked for in turn.
+    def node_of(key: Any) -> Split | float:
+        """Return the split or the leaf's value of a node, by its key."""
         node = nodes[key]
         if "leaf" in node:
             return finite(_XGBOOST, node["leaf"])
@@ -136,7 +144,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
     try:
         for tree in trees:
             nodes: dict[int, Any] = {id(tree): tree}
-            score_trees.append(flat_tree(_XGBOOST, id(tree), look))
+            score_trees.append(flat_tree(_XGBOOST, id(tree), node_of))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
     # names that XGBoost makes of columns: f0, f1, …
@@ -218,29 +226,42 @@ def _parsed_split(
 def _symmetric_tree(
     tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
 ) -> ScoreTree:
-    """Return a tree of CatBoost whose nodes of one level share a split, with its leaves scaled."""
+    """Return a tree of CatBoost with one split for all nodes of a level.
+
+    Its leaves are multiplied by `scale`; `columns` has the column of each
+    numeric feature.
+    """
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
     if len(splits) > _MAX_DEPTH or len(leaves) != 2 ** len(splits):
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
-    def look(key: Any) -> Split | float:
-        """Return the node of a level, from the last split down to 0, with the bits of the levels above."""
+    def node_of(key: Any) -> Split | float:
+        """Return the node with a key: its level, and the bits of the levels above.
+
+        Levels count down to 0 from that of the last split, the root's. The
+        bits of all levels together are the number of a leaf.
+        """
         level, leaf = key
         if level < 0:
             return float(leaves[leaf])
         return (*splits[level], (level - 1, leaf), (level - 1, leaf + 2**level))
 
-    return flat_tree(_CATBOOST, (len(splits) - 1, 0), look)
+    return flat_tree(_CATBOOST, (len(splits) - 1, 0), node_of)
 
 
 def _asymmetric_tree(
     tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
 ) -> ScoreTree:
-    """Return a tree of CatBoost whose nodes have splits of their own, with its leaves scaled."""
+    """Return a tree of CatBoost whose nodes have splits of their own.
+
+    Its leaves are multiplied by `scale`; `columns` has the column of each
+    numeric feature.
+    """
     nodes: dict[int, Any] = {id(tree): tree}
 
-    def look(key: Any) -> Split | float:
+    def node_of(key: Any) -> Split | float:
+        """Return the split or the leaf's value of a node, by its key."""
         node = nodes[key]
         if "split" not in node:
             return scale * finite(_CATBOOST, node["value"])
@@ -252,4 +273,4 @@ def _asymmetric_tree(
             id(node["right"]),
         )
 
-    return flat_tree(_CATBOOST, id(tree), look)
+    return flat_tree(_CATBOOST, id(tree), node_of)

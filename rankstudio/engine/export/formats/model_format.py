@@ -130,7 +130,7 @@ class ModelFormat:
     package: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:
-        """Return the reason why the format cannot express a model, as a sentence; "" if it can.
+        """Return the reason why the format cannot express a model; "" if it can.
 
         Parameters
         ----------
@@ -159,7 +159,9 @@ class ModelFormat:
         return text.format(format=self.label)
 
     def files(self, function: ScoreFunction) -> Files:
-        """Return the contents of the files.
+        """Return the contents of the files of a model, by the endings of their names.
+
+        "" is the ending of the main file.
 
         Raises
         ------
@@ -173,6 +175,7 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
+        # The file of a weighted sum has no place for its origin.
         if self.told_beside and function.linear:
             return {
                 **files,
@@ -183,7 +186,8 @@ class ModelFormat:
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of files by their endings.
 
-        These are the given path, and others next to it.
+        These are the given path, whose ending is written "" here, and
+        others next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
         return {
@@ -201,6 +205,9 @@ class ModelFormat:
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
+
+        `files` has contents by the endings of names; "" is the file at
+        `path`.
 
         Raises
         ------

@@ -17,11 +17,12 @@ from rankstudio.engine.plugins.guard import called
 
 
 def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> ModelFormat:
-    """Return a format of a plug-in as one that is written and read back like RankStudio's own."""
+    """Return a format of a plug-in in the form of RankStudio's own formats."""
     name = f"{entry.label} ({package})"
 
     # Text or bytes of the plug-in, as the only file of the model.
     def write(function: ScoreFunction) -> Files:
+        """Return the text or bytes of the plug-in as the only file of a model."""
         try:
             content = called(lambda: imported(entry.writer)(function), PATIENCE)
             if not isinstance(content, str | bytes) or not content:
@@ -32,10 +33,16 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
             raise OutputError(
                 text.format(format=name, problem=str(error).rstrip("."))
             ) from error
+        # "" is the ending of the main file, which is the only one.
         return {"": content.encode() if isinstance(content, str) else content}
 
     # Scores that the plug-in's reader computes from the file.
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+        """Return the scores that the plug-in's reader computes from the file.
+
+        The key "" of `files` is the file itself. The result has shape (m,),
+        one score per document.
+        """
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))
         ids = tuple(model_input.id for model_input in function.inputs)

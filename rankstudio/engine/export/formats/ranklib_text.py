@@ -19,7 +19,11 @@ _TREES_HEADER = "## LambdaMART"
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
-    """Return a model in RankLib's format, given the feature number of each input."""
+    """Return a model in RankLib's format.
+
+    `numbers` has the number that each input has as a feature in RankLib's
+    files.
+    """
     about = [
         f"## {comment_text(function.about, 'hash')}",
         *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
@@ -46,7 +50,11 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
 def _node_lines(
     node: Node, numbers: Sequence[int], side: str, indent: str
 ) -> list[str]:
-    """Return the lines of a node and of the nodes below it."""
+    """Return the lines of a node and of the nodes below it.
+
+    `side` is "left" or "right" of the parent, "" for the root; `numbers`
+    has RankLib's number of each input.
+    """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
         return [head, f"{indent}\t<output> {node!r} </output>", f"{indent}</split>"]
@@ -62,7 +70,11 @@ def _node_lines(
 
 
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
-    """Score documents with RankLib's text, given the feature numbers of the columns."""
+    """Score documents with a model in RankLib's text.
+
+    `columns` has the column of each of RankLib's feature numbers; the
+    result has shape (m,).
+    """
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
@@ -76,7 +88,7 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
 
 
 def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
-    """Return a <split> with the nodes below it; one with an <output> is a leaf."""
+    """Return a node of RankLib's XML with the nodes below it; an <output> makes it a leaf."""
     output = split.findtext("output")
     if output is not None:
         return float(output)

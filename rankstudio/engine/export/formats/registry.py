@@ -33,7 +33,7 @@ def model_formats() -> Mapping[str, ModelFormat]:
 
 
 def absent_plugin_of(key: str) -> str:
-    """Return why a format of an ability cannot be used, as a sentence.
+    """Return why a format of a plug-in of RankStudio cannot be used, as a sentence.
 
     The result is "" for any other key.
     """

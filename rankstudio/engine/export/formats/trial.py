@@ -27,7 +27,12 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
-    """Return sums of weight times column, one term after the other."""
+    """Return the weighted sum of columns for m documents, shape (m,).
+
+    The terms are added one after the other in a type of numbers, as the
+    other program does. `X` has shape (m, k); `weights` has pairs of a
+    column and its weight.
+    """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
     for column, weight in weights:
@@ -36,7 +41,10 @@ def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) ->
 
 
 def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
-    """Return the sum of the trees, added one tree after the other."""
+    """Return the sum of trees for m documents, shape (m,), in a type of numbers.
+
+    The trees are added one after the other, as the other program does.
+    """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
     rows = np.arange(X.shape[0])
@@ -48,7 +56,10 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
 
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
-    """Write the value of a node for some rows to their positions in ``outputs``."""
+    """Write the value of a node for some rows of X to their positions in ``outputs``.
+
+    `X` has shape (m, k), and `outputs` shape (m,).
+    """
     if not isinstance(node, tuple):
         outputs[rows] = node
         return
@@ -85,6 +96,7 @@ class Trial:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        """Delete the folder with its files."""
         self._folder.cleanup()
 
     def path(self, name: str) -> str:
@@ -138,6 +150,7 @@ class Trial:
             Command without its last two arguments, which are added: the file of the
             documents, and that of the scores. Both contain doubles.
         X : ndarray of shape (m, k)
+            Values of m documents, one column per input of the model.
 
         Returns
         -------

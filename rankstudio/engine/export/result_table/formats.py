@@ -103,7 +103,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _citation_comment(keys: Sequence[str]) -> str:
-    """Return a comment with the citations of a table's runs; "" without any."""
+    """Return a LaTeX comment with the citations of a table's runs; "" without any."""
     if not keys:
         return ""
     return (
@@ -113,7 +113,7 @@ def _citation_comment(keys: Sequence[str]) -> str:
 
 
 def _group_lines(table: ResultTable) -> list[str]:
-    """Return the line of groups, and the rules below groups with a name.
+    """Return the LaTeX line of groups of columns, and the rules below those with a name.
 
     The result is [] without groups.
     """
@@ -131,18 +131,20 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    """Return a cell in LaTeX: the mean, its style by rank, the deviation and the mark."""
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
         text = rf"\textit{{{text}}}"
     if style.deviation(cell):
         text += rf" $\pm$ {style.deviation(cell)}"
+    # \rlap has no width, so that marks do not shift the numbers.
     return text + (rf"\rlap{{$^{{{_LATEX_MARKS[mark]}}}$}}" if mark else "")
 
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table with caption above and notes below.
+    """Return a table in Markdown with caption above and notes below.
 
-    The groups precede the titles.
+    The titles of columns begin with the names of their groups.
     """
     head = [
         markdown_escaped(table.corner),
@@ -166,6 +168,7 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    """Return a cell in Markdown: the mean, its style by rank, the deviation and the mark."""
     text = ("*%s*" if cell.is_muted else _MARKDOWN_RANKS[rank]) % style.number(
         cell.mean
     )
@@ -213,7 +216,7 @@ class _Sheet:
         ]
 
     def write(self) -> None:
-        """Write everything."""
+        """Write caption, header, rows and notes of the table, from top to bottom."""
         # The caption, an empty row, and the titles of the columns below their groups.
         table = self._table
         sheet = self._sheet
@@ -268,28 +271,35 @@ class _Sheet:
         return titles
 
     def _write_groups(self, row: int) -> None:
-        """Write the names of groups, each over all of its columns in the sheet."""
+        """Write the names of groups of columns, each over all of its columns in the sheet."""
         sheet_column = 1
         column = 0
         for group, width in self._table.groups():
+            # Columns of deviations count as well.
             sheet_width = width + sum(
                 self._has_deviation_column[column : column + width]
             )
             style = self._format(bottom=1, align="center")
             if sheet_width > 1:
                 last_column = sheet_column + sheet_width - 1
+                # Merged without text, which is written below as text, not
+                # as a formula.
                 self._sheet.merge_range(row, sheet_column, row, last_column, "", style)
             self._sheet.write_string(row, sheet_column, _cell_text(group), style)
             sheet_column = sheet_column + sheet_width
             column = column + width
 
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
-        """Write the means of a row, with their marks and deviations."""
+        """Write the means of a row, with their marks and deviations.
+
+        `cells` has the cell, its rank and its mark for each column.
+        """
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
         sheet_column = 1
         for (cell, rank, mark), has_deviations in zip(
             cells, self._has_deviation_column, strict=True
         ):
+            # A mark in quotes is text that Excel shows after the number.
             marked_format = number_format + (f'"{mark}"' if mark else "")
             looks = (
                 {"italic": True, "font_color": "#808080"}
@@ -310,6 +320,7 @@ class _Sheet:
                 sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
+        """Write a number rounded to the digits of the style, or nothing for NaN."""
         if not isnan(value):
             digits = self._style.digits
             self._sheet.write_number(
@@ -329,7 +340,7 @@ def _cell_text(text: str) -> str:
 
 
 def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return the numbers of a table; caption and notes are in the metadata.
+    """Return the numbers of a table as Parquet, with caption and notes as metadata.
 
     Raises
     ------
@@ -343,6 +354,8 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
         raise MissingExtraError("A table as Parquet", "pyarrow", "parquet") from None
     header, rows = table.numbers(style)
     columns = list(zip(*rows, strict=True)) or [() for _ in header]
+    # Titles of rows are texts, and so are captions of blocks; the rest are
+    # numbers.
     n_texts = 2 if table.block_captions else 1
     kinds = [
         pa.string() if index < n_texts else pa.float64() for index in range(len(header))
@@ -384,7 +397,7 @@ class TableFormat:
     binary: Callable[[ResultTable, TableStyle], bytes] | None = None
 
     def content(self, table: ResultTable, style: TableStyle) -> bytes:
-        """Return the contents of a file.
+        """Return the contents of a file with a table.
 
         Raises
         ------

@@ -198,9 +198,10 @@ class ResultTable:
         return tuple(notes)
 
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
-        """Return for each row the ranks of its cells within column and block: best, second or "".
+        """Return the rank of each cell, by row: "best", "second" or "".
 
-        Means that are equal after rounding have the same rank.
+        Cells are compared within their column and block. Means that are
+        equal after rounding have the same rank.
         """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
@@ -220,7 +221,7 @@ class ResultTable:
     def styled(
         self, style: TableStyle
     ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
-        """Yield each row with its cells, and the rank and mark to print."""
+        """Yield each row with its cells, and the rank and mark to print for each."""
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             cells: list[tuple[ResultCell, Rank, str]] = [
                 (cell, rank if style.bold else "", cell.mark if style.marks else "")
@@ -240,7 +241,7 @@ class ResultTable:
     def numbers(
         self, style: TableStyle
     ) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return header and rows as plain values, one line per row.
+        """Return header and rows of the table as plain values.
 
         A column of means is followed by a column of deviations, and by a column of
         corrected p, if the style requires them and they have any values.
@@ -280,9 +281,10 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 
 
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
-    """Return which values are the best and the second, with ties.
+    """Return for each value whether it is the "best", the "second", or neither, "".
 
-    If all values are equal, no value is the best.
+    Equal values share a rank. If all values are equal, no value is the
+    best.
     """
     levels = sorted(
         {value for value in values if not isnan(value)}, reverse=higher_is_better

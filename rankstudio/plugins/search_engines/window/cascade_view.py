@@ -135,6 +135,7 @@ class CascadeView(ContributedView):
         return record is not None and record.plan.extension(FeatureCosts) is not None
 
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:  # noqa: D102 - inherited
+        # Cascades need a finished run with costs; a worker computes them.
         result = record.result if record is not None else None
         costs = record.plan.extension(FeatureCosts) if record is not None else None
         if record is None or result is None or costs is None or not result.complete:
@@ -152,7 +153,10 @@ class CascadeView(ContributedView):
         )
 
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
-        """Show the cascades of the run with a name and a key, or the sentence why there are none."""
+        """Show the cascades of a run, or the sentence why there are none.
+
+        `run` is the name of the run, and `key` its number.
+        """
         if isinstance(outcome, str):
             self.clear(outcome)
             return
@@ -177,7 +181,7 @@ class CascadeView(ContributedView):
 
     @Slot()
     def _choose(self) -> None:
-        """Mark the best cascade within the budget."""
+        """Mark the best cascade within the budget of milliseconds per query."""
         if self._front is None:
             return
         # The table marks the best cascade within the budget; a budget of 0 is none.
@@ -235,11 +239,12 @@ class CascadeView(ContributedView):
         self._look_at(row.position)
 
     def _spot(self, cascade: Cascade) -> Spot:
+        """Return a cascade as a point of the plot."""
         return Spot(
             x=cascade.milliseconds,
             y=cascade.validation,
             error=nan,
-            category=self._key - 1,
+            category=self._key - 1,  # colors count from 0, runs from 1
             title=self._run,
             note=_stages_text(cascade),
         )
@@ -262,6 +267,7 @@ def _stages_text(cascade: Cascade) -> str:
 
 
 def _cascade_sentence(name: str, cascade: Cascade) -> str:
+    """Return a sentence on a cascade: its stages, measure and time."""
     text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
     number = significant(cascade.milliseconds)
     return text.format(
