@@ -62,7 +62,7 @@ class Absence(QObject):
         self._runs = runs
         self._current = current
         self._loader = loader
-        self._reads = False
+        self._reads_study = False  # whether runs of a study are being read
         for signal in (
             loader.started,
             loader.ended,
@@ -90,21 +90,23 @@ class Absence(QObject):
 
     def run(self, default: str) -> str:
         """Return the message for a run without results: how far it is, why it ended, else ``default``."""
-        record = self._current.shown.record
+        record = self._current.shown.record  # of the run that the window shows
         if record is None:
-            return _READING if self._reads else default
+            return _READING if self._reads_study else default
         text = _state_text(record, self._session.fold)
         return (
             text.format(run=record.key, done=record.units_done, n=record.n_units)
             or default
         )
 
-    def any_run(self, default: str) -> str:
+    def text_without_results(self, default: str) -> str:
         """Return the message where no run has a result: how far the current run is, else ``default``."""
-        record = self._runs.current
+        record = self._runs.current  # the run that is at work or paused
         if record is None:
-            return _READING if self._reads else default
-        return _state_text(record, None).format(
+            return _READING if self._reads_study else default
+        # Without a fold, as the panel shows no run, and so none of its folds.
+        no_fold = None
+        return _state_text(record, no_fold).format(
             run=record.key,
             done=record.units_done,
             n=record.n_units,
@@ -112,7 +114,7 @@ class Absence(QObject):
 
     def read_runs(self, reads: bool) -> None:
         """Note whether the runs of a study are being read, or the data of these runs are being recognized."""
-        self._reads = reads
+        self._reads_study = reads
         self.changed.emit()
 
     @Slot(object, object)
@@ -122,9 +124,10 @@ class Absence(QObject):
 
 
 def _state_text(record: RunRecord, fold: int | None) -> str:
-    """Return a sentence on the run, with placeholders.
+    """Return a sentence on how far a run is or why it ended, with placeholders for its numbers.
 
-    Return "" if the run is done and includes the fold.
+    Return "" if the run is done and includes the fold. ``fold`` is the number of the
+    fold whose results are missing; None if they are missing for no fold in particular.
     """
     match record.state:
         case RunState.QUEUED:
@@ -135,6 +138,7 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
             )
         case RunState.RUNNING:
             started = tr("Run {run} is in progress: {done} of {n} fits are done.")
+            # The number of fits is 0 until the run has told it.
             return started if record.n_units else tr("Run {run} is starting …")
         case RunState.FAILED:
             return tr("Run {run} failed before this fold was finished.")
@@ -234,7 +238,10 @@ class Models(QObject):
 
     @Slot()
     def _look_at_fold_of_run(self) -> None:
-        """Show a fold that the shown run has: a run on fold 5 has nothing on fold 1."""
+        """Show a fold that the shown run has: a run on fold 5 has nothing on fold 1.
+
+        A plan without a list of folds has all of them.
+        """
         record = self.runs.shown
         fold = self.session.fold
         if record is None or record.dataset is not self.session.dataset or fold is None:
@@ -263,6 +270,7 @@ class Models(QObject):
             Called with the records whose recorded data are this dataset; with an empty
             list if that cannot be found out.
         """
+        # What the study says of the data of runs; None for runs whose data are open.
         candidates = tuple(
             {record.recorded for record in records if record.recorded is not None}
         )
@@ -285,7 +293,7 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        callback = self._prepared
+        callback = self._prepared  # after a failure, too: the run will report it
         # A job without a slot would first load the BLAS libraries; `warm_up` itself
         # loads them, while it holds off garbage collection.
         self.run_worker.task(
@@ -321,6 +329,10 @@ class Models(QObject):
 
     @Slot()
     def _end_preparation(self) -> None:
+        """Announce that no kernel is being compiled any more, once that is so.
+
+        A separate process may compile; without it, a busy worker may still do so.
+        """
         compiler = compiler_process()
         compiles = compiler.compiling if compiler.wanted else self.n_busy
         if self._compiling and not compiles:

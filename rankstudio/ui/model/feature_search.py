@@ -13,7 +13,18 @@ MOST_LISTED = 10_000
 
 
 def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
-    """Return the columns beyond the first 10,000 whose feature has exactly the typed id or name."""
+    """Return the columns beyond the first 10,000 whose feature has exactly the typed id or name.
+
+    The first 10,000 features are searched elsewhere, by any part of their names.
+
+    Parameters
+    ----------
+    ids : array of int, shape (d,)
+        The id of the feature in each column.
+    names : sequence of str
+        The name of the feature in each column.
+    typed : str
+    """
     words = typed.split()
     if len(names) <= MOST_LISTED or not words:
         return []

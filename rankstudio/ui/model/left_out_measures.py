@@ -129,6 +129,7 @@ class LeftOutMeasures(QObject):
         plan = self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
+        # To leave one query out, a training part needs another one.
         return plan.can_leave_out and all(
             fold.train.n_queries > 1 for fold in dataset.folds
         )
@@ -136,6 +137,7 @@ class LeftOutMeasures(QObject):
     @property
     def brought(self) -> bool:
         """Whether the shown plan selects by a left-out measure, which is then always drawn."""
+        # The run has computed it already.
         return self._current.shown.plan.leaves_out
 
     @property
@@ -176,12 +178,14 @@ class LeftOutMeasures(QObject):
     def of(
         self, path: PathResult, *, complete: bool = False
     ) -> Mapping[str, Sequence[float]]:
-        """Return the measures of a path's steps so far.
+        """Return the left-out measures of a path's steps so far: by name, one value for each step.
 
-        With ``complete``, they are returned only if all steps are measured.
+        With ``complete``, they are returned only if all steps are measured. There are
+        none while left-out measures are not to be drawn.
         """
         if not self._known or not self.shown:
             return {}
+        # Measures are known for a convention and a set of names of measures.
         state = self._known.get(path.steps, {}).get(self._measures)
         if state is None or (complete and not state.whole):
             return {}
@@ -202,7 +206,11 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Measure the shown paths, one after the other; stop measuring a path that is no longer shown."""
+        """Measure the shown paths, one after the other; stop measuring a path that is no longer shown.
+
+        A call measures the next path that is not measured as a whole; the end of that
+        calls this method again.
+        """
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
@@ -224,6 +232,11 @@ class LeftOutMeasures(QObject):
     def _start(
         self, request: PathWanted, path: PathResult, measured: _Measured
     ) -> None:
+        """Measure a path on left-out queries in the background, from its first step not yet measured.
+
+        ``request`` says how the path was learned; ``measured`` collects the values.
+        """
+        # The paths that were measured first are forgotten.
         while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
@@ -262,13 +275,15 @@ class LeftOutMeasures(QObject):
         If all combinations are to be measured, yield the other paths of these folds
         after it.
         """
-        # The chosen model: a live path is yielded
-        # itself, and for a run its combination is noted.
+        # The chosen model. Its path is a live one, computed for the slider, which is
+        # yielded itself; or it belongs to a run, where the number of its combination of
+        # parameters (the key of the model) finds it below.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
         record = view.record
         chosen = None  # the chosen combination of the run
+        # None while all folds are shown
         number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
@@ -295,6 +310,7 @@ class LeftOutMeasures(QObject):
 
     @Slot(object)
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
+        """Add the measures of further steps, a row of values by name for each, to the path at work."""
         if self._working is not None:
             _, measured = self._working
             for row in rows:
@@ -311,6 +327,7 @@ class LeftOutMeasures(QObject):
 
     @Slot(str)
     def _fail(self, reason: str) -> None:
+        """Report that the path at work could not be measured, and go on with the next one."""
         if self._working is not None:
             _, measured = self._working
             self._failed.append(measured)

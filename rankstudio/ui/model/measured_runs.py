@@ -131,6 +131,7 @@ class MeasuredRuns(QObject):
         as it is.
         """
         # A run whose own measures are in use needs no new ones.
+        # A sealed test part hides measures, so even such a run has to be copied then.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
@@ -139,7 +140,8 @@ class MeasuredRuns(QObject):
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
-        # Values that are known for the present state of the run.
+        # Values that are known for the present state of the run, which changes as
+        # results arrive.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(
@@ -153,6 +155,7 @@ class MeasuredRuns(QObject):
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
+        # Until they arrive: the values of an earlier state of the run, without a result.
         return MeasuredRun(
             plan,
             measured.paths,
@@ -175,7 +178,22 @@ class MeasuredRuns(QObject):
         *,
         sealed: bool,
     ) -> dict[int, dict[str, float]]:
-        """Return the mean measure of runs by every convention; to be called on the worker only."""
+        """Return the mean measure of runs by every convention; to be called on the worker only.
+
+        Parameters
+        ----------
+        runs : mapping
+            The result and the data of each run, by the number of the run.
+        name : str
+            The name of the measure.
+        sealed : bool
+            Whether the test part is sealed, so that its measures are left out.
+
+        Returns
+        -------
+        dict
+            By the number of the run, the means by the key of the convention.
+        """
         engine = self._remeasurement()
         return {
             key: {
@@ -191,8 +209,10 @@ class MeasuredRuns(QObject):
         """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
         request = self._asked.get(record)
+        # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
+        # The state is a revision and the numbers of results; it needs one result at least.
         _, *results = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(results)
         measured_state, _ = self._known.get((record, measurement), (None, None))
@@ -204,8 +224,8 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured,
-        # with copies of what it has found so far.
+        # One request for each run that is not measured, with copies of its results so
+        # far, as the run may change them while the worker measures.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -245,7 +265,10 @@ class MeasuredRuns(QObject):
     def _work(
         self, requests: Sequence[_Request], cancelled: CancelFlag
     ) -> Iterator[_Answers]:
-        """Measure runs on the worker; yield the answers together, or in groups if measuring takes long."""
+        """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
+
+        An answer is a pair of a request and the run measured as it asks.
+        """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
         began = time.perf_counter()
@@ -312,7 +335,8 @@ class MeasuredRuns(QObject):
             or record in self._fitted
         ):
             return
-        # All measures of the plan must be known on every fold.
+        # All measures of the plan must be known on every fold. Cross-fitted: measured on
+        # queries that the choice of the model has not used.
         if not all(
             name in fold.cross_fitted
             for fold in result.folds
@@ -332,7 +356,11 @@ class MeasuredRuns(QObject):
     def _keep(
         self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun
     ) -> MeasuredRun:
-        """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
+        """Keep a measured run and return it; the runs that were kept first are dropped if there are many.
+
+        ``key`` is the run and how it was measured; ``state`` tells how many results it
+        had then.
+        """
         while len(self._known) >= _MAX_MEASURED_RUNS:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured
@@ -341,7 +369,10 @@ class MeasuredRuns(QObject):
     def _measure(
         self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement
     ) -> MeasuredRun:
-        """Measure the folds, paths and baselines of a run; called on the worker only."""
+        """Measure the folds, paths and baselines of a run; called on the worker only.
+
+        A path is the sequence of models of one fold and one combination of parameters.
+        """
         # The folds of the run that are finished.
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
@@ -350,8 +381,8 @@ class MeasuredRuns(QObject):
             n: engine.fold(fold, parts[n], plan, measurement)
             for n, fold in run.folds.items()
         }
-        # Paths of finished folds are measured with
-        # them; those of other folds, one by one.
+        # Paths of finished folds were measured with their fold, just now; those of other
+        # folds are measured one by one.
         by_unit = {
             (n, path.unit.position): path
             for n, fold in folds.items()
@@ -367,12 +398,16 @@ class MeasuredRuns(QObject):
             n: engine.baseline(baseline, parts[n], plan, measurement)
             for n, baseline in run.baselines.items()
         }
-        new_plan = measurement.plan(plan)
+        new_plan = measurement.plan(plan)  # names the measures in use
         result = run.result and _with_folds(run.result, new_plan, folds)
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Rank the documents with a run's models, then compute all offered measures and conventions."""
+        """Make the work that computes all offered measures and conventions of a run in advance.
+
+        The generator works on the worker, step by step, and yields None between two
+        steps. Rankings and measures stay in the cache of the remeasurement.
+        """
         measurement = self._session.measurement(result.plan, dataset)
         variants = [replace(measurement, measure=name) for name in OFFERED]
         variants += [replace(measurement, convention=key) for key in CONVENTIONS]
@@ -392,6 +427,7 @@ class MeasuredRuns(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
+        """Drop the measured values and requests of a run that was removed from the list."""
         self._known = {
             (record, measurement): cached
             for (record, measurement), cached in self._known.items()
@@ -417,7 +453,11 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state_of_record(record: RunRecord) -> _State:
-    """Return the state of a run, by which it is recognized whether its measures are up to date."""
+    """Return the state of a run, by which it is recognized whether its measures are up to date.
+
+    It consists of the revision of the run, its numbers of paths, folds and baselines,
+    and whether it has a result.
+    """
     extent = (
         len(record.paths),
         len(record.folds),
@@ -434,7 +474,10 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 
 
 def _without_test_part(record: RunRecord) -> MeasuredRun:
-    """Return a run without its measures on the test part, for a run whose documents are not open."""
+    """Return a run without its measures on the test part, for a run whose documents are not open.
+
+    Without documents nothing can be measured anew, but a sealed test part can be hidden.
+    """
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}
@@ -495,6 +538,7 @@ class RunRankings(QObject):
         """Submit the next short task of ranking, if a finished run is not ranked yet and no run works."""
         if self._job is not None or self._runs.busy:
             return
+        # The rest of the ranking of a run that has begun comes first.
         if self._rest is None:
             record = next(filter(self._is_new, reversed(self._runs.records)), None)
             if record is None:
@@ -541,7 +585,10 @@ class RunRankings(QObject):
 
 
 def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
-    """Rank for at most about 50 ms; return the remaining work, None if all is done."""
+    """Rank for at most about 50 ms; return the remaining work, None if all is done.
+
+    Each item of ``rankings`` is a step of the work, which is done as it is requested.
+    """
     until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:
         if time.perf_counter() > until:

@@ -185,6 +185,7 @@ class Runs(QObject):
 
         If ``is_shown``, the run is shown unless another run is current.
         """
+        # The convention of measures is that of the data if the plan names none.
         self._last_key += 1
         record = RunRecord(
             self._last_key,
@@ -194,6 +195,7 @@ class Runs(QObject):
         )
         self._records[record.key] = record
         self._submit(record, paused)
+        # A run that waits behind another one is not shown before its turn.
         if is_shown and self.current in (None, record):
             self.show(record)
         self.added.emit(record)
@@ -233,7 +235,7 @@ class Runs(QObject):
         """Give runs their dataset, of which only the record in the study was known before."""
         for record in records:
             record.dataset = dataset
-            record.recorded = None
+            record.recorded = None  # not needed beside the documents
             record.revision += 1
             self.changed.emit(record)
 
@@ -243,7 +245,7 @@ class Runs(QObject):
         self.kept.emit()
 
     def allow(self, why_not: str) -> None:
-        """Unblock the runs that could not go on for this reason."""
+        """Unblock the runs that could not go on for this reason, the sentence ``why_not``."""
         for record in self.records:
             if record.why_not_on == why_not:
                 record.why_not_on = ""
@@ -252,7 +254,7 @@ class Runs(QObject):
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
         # A run that starts paused is watched step by step, which only this process can
-        # show.
+        # show; so the chosen backend, such as worker processes, is not used.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -274,8 +276,14 @@ class Runs(QObject):
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
-        """Carry out a run on the worker, and send its results as messages."""
+        """Carry out a run on the worker, and send its results as messages.
+
+        ``stored`` is the key of a run of the open study that goes on; None begins a new
+        run in the study. The messages are None (the turn of the run has come), the place
+        in the study or why there is none, and the events of the run.
+        """
         yield None  # signals that the turn of the run has come
+        # The window's plan of a stored run may name the data by another path.
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
         try:
@@ -349,13 +357,16 @@ class Runs(QObject):
             self.stop(record)
 
     def remove(self, record: RunRecord) -> None:
-        """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again."""
+        """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again.
+
+        If it was the shown run, the last run on the same data is shown instead.
+        """
         if record.key in self._jobs:
             # Messages still arrive until the job ends, among them the key under which
             # the run is stored.
             self._jobs[record.key].cancel()
         del self._records[record.key]
-        self._mark(record)
+        self._tell_study_if_removed(record)
         self.removed.emit(record.key)
         if record is self._shown:
             candidates = [
@@ -366,56 +377,65 @@ class Runs(QObject):
     def restore(self, record: RunRecord) -> None:
         """List a run again that was removed."""
         self.add(record)
-        self._mark(record)
+        self._tell_study_if_removed(record)
         self.restored.emit(record.key)
 
-    def _listed(self, record: RunRecord) -> bool:
+    def _is_listed(self, record: RunRecord) -> bool:
         return self._records.get(record.key) is record
 
-    def _mark(self, record: RunRecord) -> None:
+    def _tell_study_if_removed(self, record: RunRecord) -> None:
+        """Have the study note whether a run that it stores was removed from the list."""
         if record.stored is not None:
-            self.marked.emit(record, not self._listed(record))
+            self.marked.emit(record, not self._is_listed(record))
 
     def _handle(
         self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None
     ) -> None:
-        """Handle a message of the worker about a run, which may have been removed from the list by now."""
+        """Handle a message of the worker about a run, which may have been removed from the list by now.
+
+        The message is where the study stores the run, or why no study stores it; None
+        when the turn of the run has come; or an event of the run, such as a finished unit.
+        """
         if isinstance(event, RunTarget):
             record.stored = event.key
             self.storageBegan.emit(record)
-            if not self._listed(record):
-                self._mark(record)
+            # The user removed the run before the study knew it.
+            if not self._is_listed(record):
+                self._tell_study_if_removed(record)
         elif isinstance(event, _StorageFailed):
             self.storageFailed.emit(event.reason)
         elif event is None:  # the turn of the run has come
             self._begun.add(record.key)
+            # A run that the user has paused meanwhile stays paused.
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()
-            if self._listed(record):
+            if self._is_listed(record):
                 self.began.emit(record)
                 self.changed.emit(record)
         else:
             record.handle(event)
-            if self._listed(record):
+            if self._is_listed(record):
                 self.eventNoted.emit(record, event)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
+        """Note how a run has ended; its unfinished paths are packed, as they grow no more."""
         record.clock.stop()
         record.unit = None
+        # The endings of a job have the values of the last states of a run.
         record.state = RunState(outcome.ending.value)
         record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
         self._begun.discard(record.key)
-        if self._listed(record):
+        if self._is_listed(record):
             self.changed.emit(record)
             self.ended.emit(record)
 
 
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
     """Show a run with its data, its plan and the model that was chosen of it last."""
-    leave(session, runs)
+    leave(session, runs)  # the run shown before keeps its choice of a model
     if record.dataset is session.dataset:
         session.go_back_to(
             record.plan, tr("going to run {key}").format(key=record.key), record.choice
@@ -455,12 +475,16 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
         or record.dataset is not session.dataset
     ):
         return record.choice
+    # Without values, the choice means the model that validation chose, in any plan.
     fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
 
 
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
-    """Return whether values are possible for a plan's axes; a grid also allows values between its points."""
+    """Return whether values are possible for a plan's axes; a grid also allows values between its points.
+
+    An axis is a parameter of which the plan tries several values.
+    """
     if len(values) != len(plan.axes):
         return False
     pairs = zip(values, plan.axes, strict=True)

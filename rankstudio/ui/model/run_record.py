@@ -102,7 +102,7 @@ class RunRecord:
         The finished paths, by (fold, combination).
     growing : dict
         The steps of paths not finished yet, by (fold, combination).
-    left : dict
+    unfinished_paths : dict
         Steps of unfinished paths that are not being worked on, by (fold, combination).
     folds : dict
         The finished folds, by number.
@@ -144,7 +144,7 @@ class RunRecord:
     failure: str = ""
     paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     growing: dict[tuple[int, int], list[StepDone]] = field(default_factory=dict)
-    left: dict[tuple[int, int], PathResult] = field(default_factory=dict)
+    unfinished_paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     folds: dict[int, FoldResult] = field(default_factory=dict)
     result: RunResult | None = None
     unit: Unit | None = None
@@ -165,7 +165,11 @@ class RunRecord:
     clock: Clock = field(default_factory=Clock)
 
     def handle(self, event: Event) -> None:
-        """Update the record by an event."""
+        """Update the record by an event of the run.
+
+        A unit is one fold with one combination of parameters; its models, one per step,
+        form a path.
+        """
         # The revision counts the changes of results.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
@@ -202,14 +206,20 @@ class RunRecord:
         for unit_key in self.growing:
             path = self.so_far(*unit_key)
             if path is not None:
-                self.left[unit_key] = replace(path, steps=packed(path.steps))
+                self.unfinished_paths[unit_key] = replace(
+                    path, steps=packed(path.steps)
+                )
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
-        """Return the steps of an unfinished path so far as a path; None before the first step."""
+        """Return the steps of an unfinished path so far as a path; None before the first step.
+
+        The path is found by the number of its fold and the position of its combination
+        of parameters in the plan.
+        """
         events = self.growing.get((fold, combination))
-        if not events:
-            return self.left.get((fold, combination))
+        if not events:  # the run has ended, and has packed its unfinished paths
+            return self.unfinished_paths.get((fold, combination))
         names = events[0].validation
         values = {
             name: np.array([event.validation[name] for event in events])
@@ -273,7 +283,7 @@ class RunRecord:
         self.unit = self.working = None
         self.units_done = 0
         self.growing.clear()
-        self.left.clear()
+        self.unfinished_paths.clear()
 
     @property
     def n_folds(self) -> int:
@@ -286,9 +296,11 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
+        # Steps of units that are not done: of those at work, and of interrupted ones.
         n_begun = sum(map(len, self.growing.values())) + sum(
-            len(path.steps) for path in self.left.values()
+            len(path.steps) for path in self.unfinished_paths.values()
         )
+        # A unit may have more steps than announced.
         return (
             min(1.0, (self.units_done * self.steps_per_unit + n_begun) / total)
             if total

@@ -97,6 +97,8 @@ class SelectedModel:
         settings.
         """
         plan = self.plan
+        # The values at this model's combination replace those of the plan, which may be
+        # several per parameter.
         parameters = {**self.plan.parameters, **self.parameters}
         read = (
             plan.protocol,
@@ -191,7 +193,7 @@ class Shown:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
         It may if both views show the same run and fold, and only settings within the
-        same axes have changed.
+        same axes have changed. ``plan`` is the plan of the model being computed.
         """
         model = self.model
         return (
@@ -282,6 +284,7 @@ class CurrentModel(QObject):
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
+        # Values that do not lie on the axes were chosen of another run.
         has_chosen_values = choice.values is not None and _are_on_axes(
             self._shown.plan.axes, choice.values
         )
@@ -291,8 +294,10 @@ class CurrentModel(QObject):
     def differs(self) -> Choice | None:
         """The inspected model, if choosing it would change the chosen model; else None."""
         inspection = self._session.inspection
+        # The view has an inspected model only if it is not the chosen one.
         if self._shown.inspection is not None:
             return inspection
+        # While all folds are shown, the view has no model, so the choices are compared.
         shows_all_folds = self._shown.fold is None and self._shown.record is not None
         return (
             inspection
@@ -302,7 +307,11 @@ class CurrentModel(QObject):
 
     @Slot()
     def choose_inspected(self) -> None:
-        """Choose the inspected model on all folds; do nothing if no model is inspected."""
+        """Choose the inspected model on all folds; do nothing if no model is inspected.
+
+        A model whose values do not lie on the axes of the shown plan belongs to another
+        run, and is not chosen either.
+        """
         choice = self._session.inspection
         axes = self._shown.plan.axes
         if (
@@ -323,7 +332,18 @@ class CurrentModel(QObject):
     def look_at(
         self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False
     ) -> None:
-        """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together."""
+        """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together.
+
+        Parameters
+        ----------
+        values : tuple
+            Values of the model on the axes of the plan, its combination of parameters.
+        step : int or None
+            Coordinate of the model on its path, such as its number of features; None for
+            the best model of the path.
+        gliding : bool
+            Whether the slider is being moved.
+        """
         if self.inspects:
             self._session.inspect(values, step)
         else:
@@ -370,10 +390,12 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the shown model anew; have its path computed if no run has the path."""
+        # The view without a model: of the shown run, or of the plan in the form.
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
         view = Shown(session.dataset, record, plan, fold=session.watched)
+        # The model of the run is shown unless the form has other settings by now.
         model = self._from_run(view)
         request = self._wanted(view)
         if request is None or (model is not None and not self._is_edited(view)):
@@ -389,7 +411,10 @@ class CurrentModel(QObject):
 
     @Slot()
     def _inspect(self) -> None:
-        """Show the model that is inspected by now; have its path computed if no run has the path."""
+        """Show the model that is inspected by now; have its path computed if no run has the path.
+
+        ``_probe`` computes the paths of inspected models; with None it computes none.
+        """
         choice = self._session.inspection
         values = None if choice is None else choice.values
         view = self._shown
@@ -427,6 +452,7 @@ class CurrentModel(QObject):
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
+            # without a place on the path, the inspected model is the chosen one
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -446,6 +472,8 @@ class CurrentModel(QObject):
         """
         plan = self._live_plan(view)
         record = view.record
+        # Another plan than the view's means that the form was changed after the run.
+        # Only some methods compute single paths at once ("live").
         if (
             record is None
             or view.fold is None
@@ -482,17 +510,21 @@ class CurrentModel(QObject):
         return None
 
     def _chosen_by_validation(self, view: Shown) -> tuple[tuple[Any, ...], int] | None:
-        """Return the values of the model that the shown run chose on this fold, and its step's position."""
+        """Return the values of the model that the shown run chose on this fold, and its step's position.
+
+        Return None if the run has not finished the fold, or all folds are shown.
+        """
         record = view.record
         fold = view.fold
         if record is None or fold is None:
             return None
+        # By the measures in use; until they are computed, by the run's own.
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
             fold.number
         )
         if result is None:
             return None
-        return result.chosen.unit.values, result.chosen.step.number - 1
+        return result.chosen.unit.values, result.chosen.step.number - 1  # from 0
 
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
@@ -508,8 +540,8 @@ class CurrentModel(QObject):
         # Without a run, the form is the plan.
         if view.record is None:
             return form if session.read_as_planned else None
-        # With a run, the form counts only if it fits the run.
-        # the usual case; `changed` below is slow while the slider moves
+        # With a run, the form counts only if it fits the run. That both are the same is
+        # the usual case, tested first as `changed` below is slow while the slider moves.
         is_same = form == view.plan
         if (
             is_same
@@ -517,7 +549,8 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # otherwise the costs change no result
+        # The costs of features count only if the method weighs them; a parameter whose
+        # value is "milliseconds" tells that. Otherwise the run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -544,6 +577,8 @@ class CurrentModel(QObject):
         values = self._values(view)
         if plan is None or fold is None or not plan.live:
             return None
+        # Without a run, a path is computed once the user moves the slider, or pins or
+        # bans a feature.
         if view.record is None:
             has_pins_or_bans = any(
                 plan.parameters.get(name) for name in ("pinned", "banned")
@@ -561,7 +596,8 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice means, if the run has it.
+        # The combination of parameters that the choice means, if the run has it; it is
+        # the position of these values among the combinations of the plan.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
@@ -594,7 +630,8 @@ class CurrentModel(QObject):
     def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the requested one.
+        None if that path has another fold or plan than the requested one. The model on
+        the path is at the chosen place, else the best one of the path.
         """
         live = self._live
         request = self._asked
@@ -626,8 +663,8 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is asked
-            # for.
+            # A path that takes seconds is abandoned as soon as another one is asked for;
+            # a quick one of the same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -635,7 +672,7 @@ class CurrentModel(QObject):
                 or previous.plan != request.plan
             ):
                 self._job.abandon()
-        self._recover()
+        self._recover()  # the failure of the previous path concerns nobody any more
         self._asked = request
         label = combination_label(request.plan.axes, request.values)
         text = (
@@ -648,7 +685,7 @@ class CurrentModel(QObject):
             yield self._fold_cache.path(request, cancelled)
 
         def end(outcome: Outcome) -> None:
-            if self._asked is request:
+            if self._asked is request:  # else the job is that of a later request
                 self._job = None
             self._end(outcome)
 
@@ -683,14 +720,16 @@ class CurrentModel(QObject):
 
     def _set(self, view: Shown) -> None:
         """Show another view with the test measures of its model; have unknown measures computed."""
-        # Test measures that are known already, or why there are none.
+        # Test measures that are known already, or why there are none: a model can be
+        # tested only with its documents open.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
         self._untested = (
             "" if model is None or self._test else self._why_untested(model)
         )
-        # Sealed data show no test measure, even if it is known.
+        # While the user seals the test part, no test measure is shown, even if it is
+        # known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
@@ -726,6 +765,7 @@ class CurrentModel(QObject):
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
+        # The key of a run's model is the position of its combination of parameters.
         if result is None or result.chosen.unit.position != model.key:
             return {}
         return (
@@ -771,6 +811,7 @@ class _Probe:
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
+        # Steps are numbered from 1. With a best step, no measure is needed ("").
         position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(
             PROBE, request.values, request.plan, request.fold, path.path, position
@@ -830,7 +871,10 @@ def _is_same(first: PathWanted, second: PathWanted) -> bool:
 
 
 def _have_same_axes(plan: Plan, other: Plan) -> bool:
-    """Return whether two plans have the same method, ranker and names of axes."""
+    """Return whether two plans have the same method, ranker and names of axes.
+
+    An axis is a parameter of which the plan tries several values.
+    """
     names = [axis.name for axis in plan.axes]
     other_names = [axis.name for axis in other.axes]
     return (plan.method, plan.ranker) == (
@@ -867,6 +911,8 @@ def path_position(
         return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
+    # The smallest value is the best; a measure that is best when high is negated, and
+    # steps without a value come last.
     values = path.validation.get(select_by, path.criterion)
     is_measured = select_by in path.validation
     if is_measured and measure(plain_name(select_by)).higher_is_better:

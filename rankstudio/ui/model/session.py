@@ -182,7 +182,12 @@ class Session(QObject):
     def measurement(
         self, plan: Plan, dataset: FoldedDataset | None = None
     ) -> Measurement:
-        """Return how a run of a plan is measured now; ``dataset`` is by default the open one."""
+        """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
+
+        That is: by which convention and measure, whether that measure chooses the run's
+        models, and whether the test part is sealed.
+        """
+        # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
         sealed = self.is_sealed(dataset or self._dataset)
         return Measurement(
@@ -315,6 +320,7 @@ class Session(QObject):
         self._dataset = dataset
         if plan is not None:
             self._reading = reading(plan)
+        # The shown fold may be gone; None stands for all folds.
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
@@ -406,14 +412,17 @@ class Session(QObject):
     def go_back_to(
         self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN
     ) -> None:
-        """Take the plan of a run again, and the choice of its model.
+        """Take the plan of a run again, and the choice of its model; ``text`` is for the Edit menu.
 
         Consecutive changes of this kind are undone together.
         """
         self._do(SessionState(plan, choice), text, "runs")
 
     def change(self, text: str, **changes: Any) -> None:
-        """Change attributes of the plan; ``text`` names it in the Edit menu.
+        """Change attributes of the plan; ``text`` names the change in the Edit menu.
+
+        With another method or ranker, the choice of a model is dropped: its values
+        belong to the former method.
 
         Raises
         ------
@@ -438,8 +447,8 @@ class Session(QObject):
             self.plan.entry.parameter(key).several(parameters[key])
             for key in (name, other)
         ):
-            # the plan tries several sets of features, so it is not clear which one to
-            # change
+            # The plan tries several sets of pinned or banned features, so it is not
+            # clear which one to change.
             return
         # A feature in a group stands for the group.
         members = next(
@@ -447,7 +456,8 @@ class Session(QObject):
             (feature,),
         )
         present = any(i in parameters[name] for i in members)
-        # It is removed from both sets, and added to one unless it was there.
+        # It is removed from both sets, and added to one unless it was there. One member
+        # suffices to pin or ban a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
@@ -465,6 +475,7 @@ class Session(QObject):
             if data is not None and column is not None
             else ""
         )
+        # The name that features of data without names have.
         [nameless] = default_names(np.array([feature]))
         return (
             f"{feature} {name}"
@@ -473,6 +484,11 @@ class Session(QObject):
         )
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
+        """Replace the plan and the choice, in a way that the user can undo.
+
+        ``text`` names the change in the Edit menu; consecutive changes of one series are
+        undone together, those of the series "" one by one.
+        """
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
         else:
@@ -480,6 +496,7 @@ class Session(QObject):
 
     def _put(self, state: SessionState) -> None:
         """Make a state the present one; called by undo commands and :meth:`restore_choice` only."""
+        # Another plan or choice ends the inspection of a model.
         before = self._state
         self._state = state
         inspection = self._inspection
@@ -499,12 +516,15 @@ class Session(QObject):
         with it. If the picked convention is dropped, each run is measured by its own
         convention again, so `measureChanged` is emitted.
         """
+        # None follows the plan, so a picked convention equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked
+        # The shown measure was the plan's first one, which is another one now.
         main_measure_changed = (
             before.measures[0] == self._measure != self.plan.measures[0]
         )
+        # The shown measure is none of the plan's any more.
         is_dropped = (
             self._measure in before.evaluated
             and self._measure not in self.plan.evaluated

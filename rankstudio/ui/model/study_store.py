@@ -153,7 +153,8 @@ class StudyStore:
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait for that.
+            # The same file may still be open here, and is being closed: wait for that,
+            # up to 10 seconds. Then an error says that the file is in use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -193,7 +194,8 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not named it.
+        The previous file is removed if the user has not named it: then it lies in the
+        folder of the program's own studies, and the copy takes its place.
 
         Raises
         ------
@@ -274,6 +276,8 @@ class StudyStore:
 def read_sample_run() -> RunRecord:
     """Read the finished run of the sample that comes with the program; none of the user's studies stores it.
 
+    So the record is that of a run without a study, which nothing keeps from going on.
+
     Raises
     ------
     StoreError
@@ -320,7 +324,8 @@ def _read_run(
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share one dataset without documents.
+    # Runs on the same parts of the same data share one dataset without documents. It
+    # has the validation and test parts that were measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -374,9 +379,17 @@ def _version_text(recorded: Mapping[str, str]) -> str:
 def _reason_not_resumable(
     recorded: Mapping[str, str], entries: Sequence[CodeSource]
 ) -> str:
-    """Return why a run cannot be resumed here, other versions or missing software; "" if it can."""
+    """Return why a run cannot be resumed here, other versions or missing software; "" if it can.
+
+    Parameters
+    ----------
+    recorded : mapping
+        The versions that the run began with, by the name of the software.
+    entries : sequence of CodeSource
+        The pieces of code that compute the run: methods, and code of plug-ins.
+    """
     for entry in entries:
-        if entry.lacking:
+        if entry.lacking:  # a sentence on the software that is not installed
             return entry.lacking
     for name, number in versions(entries).items():
         if recorded.get(name) != number:
