@@ -89,8 +89,10 @@ class Loader(QObject):
         """
         if self._job is not None:
             self._job.abandon()
+        # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
+        # The job yields the share that is read, again and again, and last the dataset.
         def deliver(message: float | FoldedDataset) -> None:
             if isinstance(message, float):
                 self.progressed.emit(message)

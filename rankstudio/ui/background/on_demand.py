@@ -147,6 +147,7 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
+        # None means that nothing can be computed now.
         key = self._key_of()
         if key is None:
             self.forget()
@@ -175,6 +176,7 @@ class OnDemand(QObject):
             self.forget()
 
     def _submit(self, submitted: Computation) -> None:
+        """Have the worker carry out a computation, and show its messages."""
         self._job = self._worker.submit(
             Job(
                 submitted.what,

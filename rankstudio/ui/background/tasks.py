@@ -84,6 +84,8 @@ def load(
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
+            # A message is a share, or at the end the dataset, which has to be the
+            # recorded one.
             difference = (
                 recorded.difference(message)
                 if recorded and not isinstance(message, float)
@@ -125,6 +127,8 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
+    # Notes are the names, groups and costs that the user gave features of these data;
+    # costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
@@ -162,6 +166,7 @@ def _with_progress(
     latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
+        # replaces the content, as only the last share counts
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
@@ -169,7 +174,7 @@ def _with_progress(
         while not wait([future], timeout=_PROGRESS_SECONDS).done:
             if latest:
                 yield latest.pop()
-    yield future.result()
+    yield future.result()  # or raise the error of the call
 
 
 class FoldCache:
@@ -193,6 +198,7 @@ class FoldCache:
         Cancelled
             If ``cancelled`` returns True, which is checked at each report of progress.
         """
+        # The position 0 stands for any: no run has this unit.
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
@@ -243,7 +249,11 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries for a plan; computed unless it is cached."""
+        """Return a fold with the statistics of its queries for a plan; computed unless it is cached.
+
+        Plans that differ in parameters only share one prepared fold. Those used last are
+        cached.
+        """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
@@ -262,7 +272,7 @@ class FoldCache:
 def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all folds (None)."""
+    """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)

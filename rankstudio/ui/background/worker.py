@@ -165,6 +165,7 @@ class Job:
 
     def permission(self) -> bool:
         """Wait while the job is paused and no step is requested; return False if it was cancelled."""
+        # _steps counts the requested steps that are not done yet
         with self._state:
             while self._paused and not self._steps and not self._cancelled:
                 self._held = True
@@ -255,6 +256,7 @@ class _Thread(QThread):
             self._carry_out(job)
 
     def _carry_out(self, job: Job) -> None:
+        """Carry out a job to its end, and send its outcome after its messages."""
         outcome = _carry_out(
             job, self._outbox, self._give_way if job.gives_way else None
         )
@@ -274,6 +276,7 @@ class _Thread(QThread):
             self._carry_out(other)
 
     def _next(self) -> Job | None:
+        """Wait for a job and return it; None once the thread has to end."""
         with self._changed:
             while (self._held or not self._waiting) and not self._stopping:
                 self._changed.wait()
@@ -289,16 +292,20 @@ def _carry_out(
 ) -> Outcome:
     """Take messages from the job's generator until it ends, is cancelled or fails.
 
-    ``give_way`` is called after each message, so that other jobs can be carried out.
+    The messages go into ``outbox`` with their job. ``give_way`` is called after each
+    message, so that other jobs can be carried out.
     """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
+        # A job of its own slot, such as a run, may use all processors of this process.
         if not job.slot:
             threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
         while job.permission():
             try:
+                # A lack of memory becomes an error that names the job, and long work of
+                # the engine stops within a message if the job is cancelled.
                 with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
@@ -307,6 +314,7 @@ def _carry_out(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
+            # The window lags behind: wait until it has read some messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
         if hasattr(messages, "close"):  # an iterator need not be a generator
@@ -325,10 +333,7 @@ def _carry_out(
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return the text of an error.
-
-    A parameter has its label in the form, such as "features k".
-    """
+    """Return the text of an error, which calls a parameter by its label in the form, such as "features k"."""
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (
@@ -379,7 +384,7 @@ class Worker(QObject):
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
-        """Carry out a job after the jobs before it."""
+        """Carry out a job after the jobs before it, in place of those that wait in the same slot."""
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
         self._jobs.append(job)
@@ -451,7 +456,7 @@ class Worker(QObject):
                 job.end(message)
             else:
                 job.deliver(message)
-            if time.perf_counter() > until:
+            if time.perf_counter() > until:  # the rest follows in the next turn
                 break
         if not self._jobs and not self._outbox:
             self._timer.stop()

@@ -151,7 +151,10 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data."""
+        """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
+
+        A pipeline is a method of selection with a ranker, on one dataset.
+        """
         plans = [*self._listed_plans, *self._new_plans()]
         rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
         return tuple(row for row in rows if row.plan not in self._unticked_plans)
@@ -186,7 +189,7 @@ class ComparisonDialog(QDialog):
             (tr("Data"), self.data, 3),
             (tr("Labels"), self.labels, 2),
         ):
-            if ticks.count():
+            if ticks.count():  # data without several judges have no list of labels
                 section = fill(
                     QVBoxLayout(),
                     named(PlainLabel(text), role="title"),
@@ -211,6 +214,7 @@ class ComparisonDialog(QDialog):
         fill(right_column, table_header, (frame, 1), data_and_labels, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_LEFT_COLUMN_WIDTH))
+        # Both lists have the height of the longer one; longer lists scroll.
         n_rows = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
             ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
@@ -260,13 +264,18 @@ class ComparisonDialog(QDialog):
         self._update()
 
     def _new_plans(self) -> list[Plan]:
-        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list."""
+        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
+
+        A method that does not fit the ranker or the form is left out, and the reason
+        is shown.
+        """
         plans = []
         for key in ticked(self.methods):
             try:
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
+        # The listed plans are distinct already, so the new ones follow after them.
         return self._pipelines.distinct([*self._listed_plans, *plans])[
             len(self._listed_plans) :
         ]
@@ -274,6 +283,7 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
+        # The ranker that each selector has by default (None chooses none), once each.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]
@@ -319,6 +329,7 @@ class ComparisonDialog(QDialog):
 
     @Slot(object)
     def _tick(self, row: Pipeline) -> None:
+        """Untick a pipeline of the list, or tick it again."""
         if row.plan in self._unticked_plans:
             self._unticked_plans.remove(row.plan)
         else:
@@ -331,6 +342,8 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
+        # Runs that were listed get their ticks from the dialog, even if their pipeline
+        # leaves the list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
@@ -343,6 +356,7 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
+        # The plans that have to run; without any, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(
@@ -357,7 +371,10 @@ class ComparisonDialog(QDialog):
         self._update_remove_button()
 
     def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
-        """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time."""
+        """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time.
+
+        ``plans`` are those of the pipelines ``rows`` that have no run yet.
+        """
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
@@ -407,13 +424,13 @@ class _Ticks(QListWidget):
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
-    """Return a list of entries that the user ticks."""
+    """Return a list of entries that the user ticks; each item keeps the key of its entry."""
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         item = QListWidgetItem(offer.label, ticks)
         item.setData(Qt.ItemDataRole.UserRole, offer.key)
         item.setToolTip(plain(offer.hint))
-        item.setSizeHint(QSize(0, 28))
+        item.setSizeHint(QSize(0, 28))  # 28 pixels high, as wide as the list
         flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
         item.setFlags(
             flags | Qt.ItemFlag.ItemIsEnabled
@@ -430,6 +447,10 @@ def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QList
 def _columns(
     is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool
 ) -> list[Column]:
+    """Return the columns of the list of pipelines.
+
+    Data and labels have a column only if several of them are ticked.
+    """
     data = Column(
         "data",
         tr("data"),
@@ -479,6 +500,7 @@ _RUN_STATE_TEXTS = {
 
 
 def _state_text(row: Pipeline) -> str:
+    """Return the state of a pipeline's run; states without a text of their own are interruptions."""
     if row.state is None:
         return tr("not run")
     interrupted = tr("interrupted at {done} of {n} folds")

@@ -108,6 +108,9 @@ class ComparisonRuns(Controller):
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
+        Comparisons that come with the program are offered, too; the file is the first.
+        ``every_label`` ticks the label columns of all judges.
+
         Raises
         ------
         PlanError
@@ -135,6 +138,7 @@ class ComparisonRuns(Controller):
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
             groups.setdefault((plan.data, *reading(plan)), []).append(plan)
+        # Runs on the open data are queued; other data are opened one after the other.
         for key, group in groups.items():
             dataset = session.dataset
             if (
@@ -153,9 +157,9 @@ class ComparisonRuns(Controller):
         self._load_next()
 
     def _key_of_open_data(self) -> tuple[object, ...]:
-        """Return the open data and how they are read.
+        """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if they are not read as the plan says.
+        Return () if they are not read as the form's plan says by now; () equals no key.
         """
         plan = self._models.session.plan
         return (
@@ -169,6 +173,8 @@ class ComparisonRuns(Controller):
             return
         group = self._waiting_groups.popleft()
 
+        # Interrupted runs of a study only have a record of their data: those whose data
+        # are these get the open dataset, so that they can be resumed.
         def queue(dataset: FoldedDataset) -> None:
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
@@ -188,6 +194,7 @@ class ComparisonRuns(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
+        # All plans of the group read the data in the same way, so the first one tells how.
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
@@ -199,7 +206,7 @@ class ComparisonRuns(Controller):
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # its files may have changed since
+            # A run on the same path whose files have changed has other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:
@@ -208,6 +215,7 @@ class ComparisonRuns(Controller):
                 runs.go_on(run, is_shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
+        """Return the entries of all methods, disabled where software is missing (``lacking``)."""
         return tuple(
             Offer(
                 entry.key,
@@ -219,6 +227,10 @@ class ComparisonRuns(Controller):
         )
 
     def _rankers(self) -> tuple[Offer, ...]:
+        """Return the entries of the rankers, the methods that select no features.
+
+        Before them is the selector's own model, to which the dialog gives its label.
+        """
         return (
             Offer(OWN_MODEL, ""),
             *(
@@ -243,6 +255,8 @@ class ComparisonRuns(Controller):
 
         The data of the plan are ticked, or without a plan the open data.
         """
+        # Sources are the paths of data, or "sample". Studies and plans (".toml") among
+        # the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []
@@ -255,6 +269,7 @@ class ComparisonRuns(Controller):
         ]
         known_sources = {SAMPLE, *open_sources}
         ticked_sources = planned_sources or open_sources
+        # in this order, each one once
         sources = dict.fromkeys(
             (*open_sources, *planned_sources, *recent_sources, SAMPLE)
         )
@@ -274,7 +289,10 @@ def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
-    """Return the entry of data, disabled if they are neither known nor found."""
+    """Return the entry of data, disabled if they are neither known nor on the disk.
+
+    The sample and the open data are known, even if there is no such path.
+    """
     is_available = is_known or is_there(Path(source))
     hint = (
         source

@@ -137,7 +137,7 @@ class CompareController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        """List the runs, with new rows for those that have changed."""
+        """List the runs in their groups, with new rows for those that have changed."""
         old_rows = {
             row.key: row
             for row in self.panel.rows()
@@ -149,6 +149,8 @@ class CompareController(PageController):
             old_rows.get(record.key) or self._row(record)
             for record in self._runs.records
         ]
+        # A number covers the measures of the sealed test part of the open data; it names
+        # the data only if several datasets are sealed.
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
         is_on_open_data = any(
@@ -172,6 +174,7 @@ class CompareController(PageController):
 
     @Slot()
     def _note_choice(self) -> None:
+        """Renew the row of the shown run, which tells a model chosen by hand."""
         if self._runs.shown is not None:
             self._changed_keys.add(self._runs.shown.key)
             if self.panel.isVisible():
@@ -204,7 +207,11 @@ class CompareController(PageController):
 
     @Slot(object)
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
-        """Run the plans of runs on some folds on all folds."""
+        """Run the plans of runs on some folds on all folds; ``keys`` are the numbers of these runs.
+
+        The new runs get the labels of the old ones, without their notes, once they are
+        listed.
+        """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
             plan = on_every_fold(record.plan)

@@ -137,6 +137,7 @@ class CurvesView(Panel):
         name : str
             Name of the measure.
         """
+        # The curves that exist: a run without the measure has none.
         x_key = str(self.by.value())
         self._n_runs = len(runs)
         run_curves = [
@@ -144,7 +145,8 @@ class CurvesView(Panel):
             for key, curve in zip(runs, curves, strict=True)
             if curve is not None
         ]
-        # Each group of positions in run_curves is drawn as one curve.
+        # Each group of positions in run_curves is drawn as one curve. Over shares of the
+        # queries, a run is one point, so the runs of a group make a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
@@ -182,9 +184,10 @@ class CurvesView(Panel):
         self.set_caption(self._caption_text(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run on its curves.
+        """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
-        This emits no signal.
+        A choice consists of the values of the model on the plan's axes and its place on
+        the path. This emits no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -208,6 +211,7 @@ class CurvesView(Panel):
         return next(matches, None)
 
     def _caption_text(self, by: str) -> str:
+        """Return the caption for a quantity on the x axis: what the curves show, or what a click does."""
         if not self._points:
             return ""
         if by == "test" and len(self._points) < self._n_runs:
@@ -254,6 +258,8 @@ def _overlaid_curve(
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
     title, _ = runs[key]
+    # Each of the four has one value per point: x, the mean measure, its difference from
+    # the reference run, and half the length of the interval of this difference.
     x, mean, difference, half = np.array(
         [
             [quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)]
@@ -273,6 +279,8 @@ def _overlaid_curve(
         half=half,
         reference=key == reference,
         name=title if title in unique else "",
+        # the position of the model that the folds selected, which a run has on its own
+        # curve only
         model=first_curve.model if is_of_one_run else None,
         own_half=first_curve.own_half if key == reference else None,
     )

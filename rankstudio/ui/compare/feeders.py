@@ -85,15 +85,16 @@ class ComparisonScope:
 
     def finished(self) -> dict[int, RunResult]:
         """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
-        return self._complete(lambda record: self.measured.view(record).result)
+        return self._complete_results(lambda record: self.measured.view(record).result)
 
     def own(self) -> dict[int, RunResult]:
         """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
-        return self._complete(lambda record: record.result)
+        return self._complete_results(lambda record: record.result)
 
-    def _complete(
+    def _complete_results(
         self, result_of: Callable[[RunRecord], RunResult | None]
     ) -> dict[int, RunResult]:
+        """Return a result of each ticked run that has one with all its folds, by the run's number."""
         ticked = (
             record for record in self.runs.records if self.marks.is_ticked(record.key)
         )
@@ -106,6 +107,7 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
+        # The groups of the last call are returned as long as all runs are the same.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -143,7 +145,7 @@ class ComparisonScope:
         return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
-        """Return those of :meth:`finished` that belong to a group.
+        """Return the results of the finished ticked runs that belong to a group, by their numbers.
 
         There are none without a group.
         """
@@ -249,6 +251,11 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
+        """Return all that decides which test is next; None never, as there are tests to show at any time.
+
+        The identity of a result changes when its run is measured anew. The number of
+        tests changes with each test that is done, so that the next one follows.
+        """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
         groups = self._scope.groups()
@@ -265,7 +272,7 @@ class PairedTests(Controller):
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
-            if reference is None:
+            if reference is None:  # the group is not ranked
                 continue
             runs = self._scope.members(group)
             tests = {
@@ -283,6 +290,7 @@ class PairedTests(Controller):
         self.changed.emit()
         if not waiting:
             return None
+        # False is less than True, so a test of the shown group is the first.
         _, key, reference = min(waiting, key=lambda entry: entry[0])
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
@@ -297,7 +305,11 @@ class PairedTests(Controller):
         return computation(text, keep, compare_with, runs[key], runs[reference], name)
 
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
-        """Return the key under which the test of a run against a reference is stored."""
+        """Return the key under which the test of a run against a reference is stored.
+
+        It contains how both runs are measured: the measure, whether that measure chose
+        their models, their conventions, and the part of the data.
+        """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
         return key, reference, (*measurement, runs[key].plan.convention, runs[key].part)
@@ -373,6 +385,7 @@ class CurvesFeeder(Controller):
         return self._scope.reference(group), self._scope.members(group)
 
     def _by(self) -> tuple[By, Part]:
+        """Return the quantity on the x axis, and the part of the data that is measured."""
         x_key = self._view.by.value()
         if x_key == "test":
             return "size", "test"
@@ -380,6 +393,7 @@ class CurvesFeeder(Controller):
 
     def _key(self) -> Key | None:
         """Offer the quantities of the x axis, and return what the curves depend on."""
+        # Whether runs learned from different shares of the training queries.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -390,9 +404,11 @@ class CurvesFeeder(Controller):
         test_is_open = has_test_part and not any(
             self._session.is_sealed(record.dataset) for record in records
         )
+        # Test measures are offered only if no run is on sealed data.
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
+        # A new measurement or opened data are new objects, with other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -415,6 +431,7 @@ class CurvesFeeder(Controller):
         if not runs:
             show(())
             return None
+        # The engine numbers runs by their position in the list.
         data = [self._runs.record(key).dataset for key in runs]
         reference_position = (
             list(runs).index(reference) if reference is not None else None
@@ -464,7 +481,7 @@ class ViewFeeder(Controller):
             "conventions": self._compare_conventions,
             "published": self._show_published,
             **{
-                key: partial(self._look_at, view)
+                key: partial(self._look_at_run, view)
                 for key, view in views.contributed.items()
             },
             **{
@@ -502,7 +519,10 @@ class ViewFeeder(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
-        """Offer the views that suit the shown run, and return what the visible view depends on."""
+        """Offer the views that suit the shown run, and return what the visible view depends on.
+
+        Plug-ins contribute views of the shown run, and comparisons of the ticked runs.
+        """
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
@@ -523,6 +543,7 @@ class ViewFeeder(Controller):
         )
         options = (measurement, self._scope.marks.reference, choices)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
+        # The Pareto front needs the paired tests of all its runs.
         has_its_tests = self._views.key() != "pareto" or self._tests.complete
         state = self._shown_state(), self._scope.group(), has_its_tests
         return (
@@ -543,6 +564,7 @@ class ViewFeeder(Controller):
         return self._runs.shown
 
     def _shown_state(self) -> tuple[object, ...]:
+        """Return what identifies the shown run and its measured folds; () without a run."""
         record = self._record
         if record is None:
             return ()
@@ -559,6 +581,8 @@ class ViewFeeder(Controller):
         """
         record = self._record
         folds = self._views.folds
+        # The choice in the header is "this run", "all runs" or the key of a plug-in's
+        # table, which reads documents.
         table = (
             folds.tables.get(str(folds.scope.value()))
             if self._session.has_documents
@@ -590,9 +614,9 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
-        """Return the computation of the shown run's stability.
+        """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no selections.
+        Return None if the run has no finished folds, or its method selects no features.
         """
         record = self._record
         folds = (
@@ -620,9 +644,10 @@ class ViewFeeder(Controller):
         )
 
     def _compare_sizes(self) -> Computation | None:
-        """Return the computation of the Pareto front.
+        """Return the computation of the Pareto front: the best models for their size or cost.
 
-        Return None until all tests of the runs are done.
+        Return None until all tests of the runs are done: they decide which model is
+        suggested.
         """
         if not self._tests.complete:
             self._views.pareto.wait()
@@ -648,7 +673,7 @@ class ViewFeeder(Controller):
             x_key,
         )
 
-    def _look_at(self, view: ContributedView) -> Computation | None:
+    def _look_at_run(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)
 
     def _compare(self, view: ContributedComparison) -> Computation | None:
@@ -668,6 +693,8 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
+        # Published values are compared with what a run measured itself, by its own
+        # convention.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run for key, run in self._scope.own().items() if key in shown_keys
@@ -692,6 +719,7 @@ class ViewFeeder(Controller):
         shown_keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
+        # Only open documents can be measured again.
         with_data = {
             key: (run, self._runs.record(key).dataset) for key, run in runs.items()
         }
@@ -716,11 +744,12 @@ class ViewFeeder(Controller):
         return computation(tr("Measuring by every convention"), show, compute_means)
 
     def _show_tests(self) -> None:
+        """Show the paired tests of the shown group, and offer its runs as the reference."""
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference
         self._views.tests.set_runs(titles, reference if reference in titles else None)
-        rows = self._tests.rows
+        rows = self._tests.rows  # the reference is the first
         plan = self._runs.record(rows[0].key).plan if rows else None
         self._views.tests.show_rows(rows, self._session.measure, plan)
 

@@ -74,6 +74,9 @@ def run_groups(
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
+    Finished runs that are comparable make a group. An unfinished run is added to the
+    group that it will join, or to a group of unfinished runs of its kind.
+
     Parameters
     ----------
     records : iterable of RunRecord
@@ -113,6 +116,7 @@ def run_groups(
     listed_groups += [
         _expected_group(expected, keys) for expected, keys in expected_groups.values()
     ]
+    # The other datasets keep the order in which they appear first.
     datasets = list(
         dict.fromkeys([first_data, *(group.data for group in listed_groups)])
     )
@@ -143,7 +147,10 @@ def on_every_fold(plan: Plan) -> Plan:
 def _measured_group(
     group: ComparableGroup[int], joined: list[int], records: Mapping[int, RunRecord]
 ) -> RunGroup:
-    """Return the group of finished comparable runs and of the unfinished runs that will join them."""
+    """Return the group of finished comparable runs and of the unfinished runs that will join them.
+
+    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by number.
+    """
     return RunGroup(
         data=group.key.data_name,
         extent=group.extent,
@@ -161,6 +168,7 @@ def _measured_group(
 
 def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
     """Return whether a run has only some folds of its data, and no run of the same plan has all folds."""
+    # A plan without a list of folds has all of them.
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
     full_plan = on_every_fold(record.plan)

@@ -61,7 +61,7 @@ class ConventionsView(View):
         part : str
             Name of the part that was measured: "test" or "validation".
         """
-        if (name, current) != self._shape:
+        if (name, current) != self._shape:  # what the columns depend on
             self._shape = name, current
             self.table.set_rows(())
             self.table.set_columns(_convention_columns(name, current))
@@ -80,7 +80,7 @@ def _caption(
     counts = {
         key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current
     }
-    most_different = max(counts, key=lambda key: counts[key][0])
+    most_different = max(counts, key=lambda key: counts[key][0])  # most reversed pairs
     n_turned, n_pairs = counts[most_different]
     current_label = convention(current).label
     if len(rows) < 2:
@@ -115,7 +115,11 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 
 
 def _convention_column(key: str, name: str, current: str) -> Column:
-    """Return the column of a measure and of the runs' ranks by one evaluation convention."""
+    """Return the column of a measure and of the runs' ranks by one evaluation convention.
+
+    ``current`` is the convention that all other views follow. A cell holds the pair of
+    mean and rank; it is empty for a run that the convention cannot measure.
+    """
     rules = convention(key)
     current_label = convention(current).label
     bold = (

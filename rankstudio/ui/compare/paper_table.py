@@ -164,6 +164,7 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests."""
         self._table = table
+        # The first entry of the references is "best row", and stays.
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
         offered_titles = [
@@ -187,7 +188,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask(self) -> None:
-        """Request the table of the chosen contents."""
+        """Request the table of the chosen contents, or say why there is none."""
         try:
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
@@ -201,7 +202,10 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _show(self) -> None:
-        """Show the current table in the chosen format."""
+        """Show the current table in the chosen format, as a table or as the text of its file.
+
+        A format without a text, such as Excel's, is shown as a table only.
+        """
         self._enable()
         if self._table is None:
             return
@@ -216,6 +220,7 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
+        """Enable what can be used: a binary format has no text to copy or show; tests need marks."""
         has_table = self._table is not None
         form = self.chosen_format
         self.save.setEnabled(has_table)
@@ -267,6 +272,7 @@ class TableDialog(SavingDialog):
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
+        # write reports a failure, and returns whether the file is written
         if table is not None and self.write(
             path, lambda: write_bytes(path, form.content(table, style))
         ):
@@ -445,7 +451,8 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets.
+        The suggested file is called after the datasets, such as "mq2008-table", with "-"
+        for characters that a file's name may not have.
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -484,6 +491,7 @@ class TableController(QObject):
         if not runs:
             dialog.refuse(tr("No finished run is ticked."))
             return None
+        # A table needs neither the study nor the settings of a report.
         request = ReportRequest(
             runs,
             study=None,

@@ -166,6 +166,7 @@ class ParetoView(View):
             Name of the measure.
         """
         self._show_axes(front, name)
+        # Data that are one ranking have no queries to pair: tests then pair the folds.
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
         if front is None:
             self._clear()
@@ -180,7 +181,11 @@ class ParetoView(View):
         self.set_caption(_CLICK_HINT)
 
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
-        """Show the axes and columns of a measure, by size or cost."""
+        """Show the axes and columns of a measure, by size or cost.
+
+        Sizes are on a logarithmic scale, unless a model has no feature (or less than
+        one, as the mean over folds).
+        """
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
         if (name, x_key) != self._columns_key:
@@ -205,6 +210,8 @@ class ParetoView(View):
 
         This emits no signal.
         """
+        # The table highlights the inspected model, else the chosen one; the plot marks
+        # both, if they differ.
         chosen_position = self._position(key, choice)
         position = (
             chosen_position if inspection is None else self._position(key, inspection)
@@ -240,6 +247,7 @@ def _combination_text(plan: Plan, model: ParetoModel) -> str:
 
 
 def _spot(row: ParetoRow) -> Spot:
+    """Return the point of a model in the plot: x is its size or its cost, y its mean measure."""
     model = row.model
     cost = (
         tr("cost {cost}").format(cost=significant(model.x))
@@ -262,6 +270,7 @@ def _front_rows(
 
     The best and the suggested model have a remark.
     """
+    # A model that is both is called the best: the later entry wins.
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
     rows = []
     for position, model in enumerate(front.models):
@@ -273,6 +282,7 @@ def _front_rows(
 
 
 def _front_marks(front: ParetoFront) -> Marks:
+    """Return what the plot marks: the front, the best and the suggested model, and the rule for it."""
     cost = (
         _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
     )
@@ -294,7 +304,13 @@ def _rule_name(front: ParetoFront) -> str:
 def _size_sentence(
     front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
 ) -> str:
-    """Return a sentence on the suggested model, the smallest that is good enough, and on the rule."""
+    """Return a sentence on the suggested model, the smallest that is good enough, and on the rule.
+
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it. ``name`` is that of the
+    measure, ``titles`` has those of the runs, and ``over_folds`` tells that the tests
+    pair folds, not queries.
+    """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if front.by != "size":
@@ -342,6 +358,7 @@ def _size_sentence(
 
 
 def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
+    """Return the cost of a model, which is its x in a front by cost, with its unit."""
     unit = (
         tr("{number} ms per query")
         if front.by == "milliseconds"
@@ -351,7 +368,11 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 
 
 def _cost_sentence(front: ParetoFront, name: str) -> str:
-    """Return a sentence on the suggested model, the cheapest that is good enough."""
+    """Return a sentence on the suggested model, the cheapest that is good enough.
+
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it.
+    """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if suggested is best:

@@ -95,7 +95,10 @@ class RunChanges(Controller):
         return True
 
     def _say_removed(self, text: str, n_runs: int) -> None:
-        """Report that runs are removed, with a button that restores all of these runs."""
+        """Report that runs are removed, with a button that restores all of these runs.
+
+        ``n_runs`` is their number: each removal is one step of the undo stack.
+        """
         self._withdraw()
         self._removal_text = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
@@ -105,10 +108,10 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        `description` is "tags", "note" or "method".
+        `description` is "tags", "note" or "method", and `key` the number of the run.
         """
         record = self._runs.record(key)
-        text = " ".join(text.split())
+        text = " ".join(text.split())  # single spaces
         if description == "tags":
             tags = tuple(
                 dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip())
@@ -116,7 +119,7 @@ class RunChanges(Controller):
             label = replace(record.label, tags=tags)
         elif description == "note":
             label = replace(record.label, note=text)
-        else:  # "method" is the column of names
+        else:  # "method" is the column of names; the plan's title is no name of its own
             label = replace(
                 record.label, name="" if text == record.plan.title else text
             )
@@ -131,6 +134,7 @@ class RunChanges(Controller):
         self._relabel(record, replace(record.label, hidden=not record.label.hidden))
 
     def _relabel(self, record: RunRecord, label: RunLabel) -> None:
+        """Give a run another label, show and store it; refuse it if the study is read-only."""
         if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             record.label = label
             self._runs.changed.emit(record)
@@ -177,6 +181,7 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_choice(self, record: RunRecord) -> None:
+        """Store which model of a run is chosen, unless no study, or a read-only one, has the run."""
         study = self._models.study_store.study
         key = record.stored
         choice = record.choice

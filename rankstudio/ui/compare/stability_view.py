@@ -103,6 +103,8 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
+        # Beside Jaccard's index there is one corrected for chance, which depends on
+        # whether all selections have one size.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index
@@ -173,7 +175,10 @@ class StabilityView(View):
 
     @Slot()
     def _show_map(self) -> None:
-        """Show the similarity of the folds' selections as a map, or the reason why there is no map."""
+        """Show the similarity of the folds' selections as a map, or the reason why there is no map.
+
+        The values have shape (n_folds, n_folds): a row and a column for each fold.
+        """
         stability = self._stability
         n_folds = len(stability.folds) if stability is not None else 0
         if stability is None or not 1 < n_folds <= _MAX_MAPPED_FOLDS:
@@ -219,11 +224,12 @@ def _index_value(stability: SelectionStability, index: str) -> float:
 
 
 def _index_facts(stability: SelectionStability) -> list[Fact]:
-    """Return the stability indices with their explanations."""
+    """Return the stability indices with their explanations; none for a single fold."""
     indices = stability.indices
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
         return []
+    # Nogueira's index, its standard error and the ends of its interval.
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"

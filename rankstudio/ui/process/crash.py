@@ -71,7 +71,10 @@ class CrashReports:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write a report on an error, and call `tell` with a sentence on it."""
+        """Write a report on an error, and call `tell` with a sentence on it.
+
+        The user's interrupt and the end of the program are no errors.
+        """
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return
         report = "".join(traceback.format_exception(kind, error, trace))
@@ -99,6 +102,7 @@ class CrashReports:
             self.path.unlink()
 
     def _write(self, report: str) -> None:
+        """Write a report to the file, below the versions, the platform and the time."""
         head = (
             f"RankStudio {rankstudio.__version__}, Python {platform.python_version()}, "
             f"{platform.platform()}\n{datetime.now().isoformat(timespec='seconds')}\n\n"

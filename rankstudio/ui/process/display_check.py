@@ -79,6 +79,7 @@ def _load_failures(binary: Path) -> list[str]:
     error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
+    # Other errors are not about missing libraries.
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
@@ -110,7 +111,11 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 
 
 def _bundled_library(binary: Path, name: str) -> Path | None:
-    """Return the path of Qt's own library of that name; None if the library is one of the system."""
+    """Return the path of Qt's own library of that name; None if the library is one of the system.
+
+    Qt's libraries lie in a folder ``lib`` beside or above the binary that mentions them,
+    up to the folder ``Qt``.
+    """
     for parent in binary.parents:
         candidate = parent / "lib" / name
         if candidate.is_file() and name.startswith("libQt6"):
@@ -130,7 +135,11 @@ def _load_error(library: str) -> str | None:
 
 
 def _platform_plugin(chosen: str) -> str:
-    """Return the platform plugin that Qt is going to load."""
+    """Return the path of the platform plugin that Qt is going to load; "" if that is not known.
+
+    ``chosen`` is the user's choice, such as "xcb" or "offscreen:size=1x1;xcb" with an
+    option and an alternative; "" for none.
+    """
     platform = chosen.partition(":")[0].partition(";")[0]
     if not platform:
         platform = "xcb" if os.environ.get("DISPLAY") else ""
@@ -138,6 +147,7 @@ def _platform_plugin(chosen: str) -> str:
 
 
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
+    """Return a sentence on missing libraries, and the command that installs those with a known package."""
     packages = sorted(
         {_debian_package(name) for name in missing if name in _LIBRARY_FILES}
     )
@@ -150,12 +160,16 @@ def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
 
 
 def _unreachable_display() -> str | None:
-    """Return a sentence if the X server that DISPLAY names does not answer; None if it answers."""
+    """Return a sentence if the X server that DISPLAY names does not answer; None if it answers.
+
+    Without the library that could ask, None is returned, too.
+    """
     name = os.environ.get("DISPLAY", "")
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return None
+    # The types of the C functions: by default, a pointer would be cut to 32 bits.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)

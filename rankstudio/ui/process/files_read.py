@@ -38,6 +38,7 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     """
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
+    # The window is one of the parents of the widget.
     above: QWidget | None = widget
     while above is not None:
         if isinstance(above, ReadsFiles):

@@ -126,6 +126,8 @@ def collect_due(
     clock : callable
         Returns seconds.
     """
+    # Python has three generations of objects; generation 2 is the oldest. Each has a
+    # count of what has happened since its last collection.
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [
         generation
@@ -135,10 +137,11 @@ def collect_due(
     begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
+    # While the lock is held, the collection waits for a later call.
     if not due or not HOLD.acquire(blocking=False):
         return last
     try:
-        gc.collect(due[-1])
+        gc.collect(due[-1])  # with all younger generations
         end = clock()
         return GarbageSearch(end, end - begin) if due[-1] == _OLDEST else last
     finally:

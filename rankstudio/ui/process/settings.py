@@ -84,7 +84,7 @@ class Settings:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or config_folder()
         path = self.folder / "window.ini"
-        _set_aside_objects(path)
+        _set_aside_objects(path)  # before Qt reads the file
         self._store = _Store(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
             _log.info(
@@ -226,7 +226,10 @@ class Settings:
         return tuple(plan for plan in plans if plan is not None)
 
     def save_waiting(self, plans: Sequence[Plan]) -> None:
-        """Replace the stored plans of waiting runs; log if they cannot be written."""
+        """Replace the stored plans of waiting runs; log if they cannot be written.
+
+        The names of the files, 0000.toml and so on, have the order of the runs.
+        """
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
             return
@@ -327,6 +330,10 @@ class _Aside(QObject):
 
     @Slot()
     def _write(self) -> None:
+        """Have the thread write the values to the disk, and then start the timer that reports the end.
+
+        Both requests go through the event loop of the thread, in this order.
+        """
         self._writes = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
         QMetaObject.invokeMethod(

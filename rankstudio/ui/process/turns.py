@@ -68,6 +68,7 @@ class Turns(QObject):
 
     @Slot()
     def _turn(self) -> None:
+        """Call the first function that waits and can still be called; the others wait for the next turns."""
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
@@ -75,7 +76,7 @@ class Turns(QObject):
             # has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
-            if self._waiting:
+            if self._waiting:  # before the call, which may fail
                 self._timer.start()
             function()
             return
