@@ -564,7 +564,7 @@ class ViewFeeder(Controller):
         return self._runs.shown
 
     def _shown_state(self) -> tuple[object, ...]:
-        """Return what identifies the shown run and its measured folds; () without a run."""
+        """Return a key of the shown run and its measured folds; () without a run."""
         record = self._record
         if record is None:
             return ()

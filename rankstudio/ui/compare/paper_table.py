@@ -220,7 +220,7 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
-        """Enable what can be used: a binary format has no text to copy or show; tests need marks."""
+        """Enable the usable options: a binary format has no text to copy or show; tests need marks."""
         has_table = self._table is not None
         form = self.chosen_format
         self.save.setEnabled(has_table)

@@ -282,7 +282,7 @@ def _front_rows(
 
 
 def _front_marks(front: ParetoFront) -> Marks:
-    """Return what the plot marks: the front, the best and the suggested model, and the rule for it."""
+    """Return the marks of the plot: the front, the best and the suggested model, and the rule for it."""
     cost = (
         _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
     )

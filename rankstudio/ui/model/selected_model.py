@@ -672,7 +672,7 @@ class CurrentModel(QObject):
                 or previous.plan != request.plan
             ):
                 self._job.abandon()
-        self._recover()  # the failure of the previous path concerns nobody any more
+        self._recover()  # the failure of the previous path is out of date
         self._asked = request
         label = combination_label(request.plan.axes, request.values)
         text = (

@@ -294,7 +294,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
-            self.under_mouse = target
+            self.under_mouse = target  # which the layers highlight
             self.redraw()
         if target is None or point is None:
             self.box.silence()
@@ -304,7 +304,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def say(self, target: Any, point: QPointF) -> None:
         """Show the box of a target, with as many lines about its feature as have room, at least one."""
-        feature = self.feature_of(target)
+        feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)
         self._box_position = point
         feature_lines = self.about_feature(feature) if feature else ()
@@ -429,6 +429,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.redraw()
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw title, axes and grid; the tooltip of the plot has in full the texts that are cut."""
         placeholder = self.placeholder if self.is_empty() else None
         beside_width = self.beside_title(frame)
         draw_axes(self.axes, painter, frame, colors, beside_width, placeholder)
@@ -480,7 +481,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         )
         super().mousePressEvent(event)
         if self._pressed is not None:
-            event.accept()
+            event.accept()  # so that Qt sends the release of the button here, too
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Recognise a click: press and release at one spot."""
@@ -490,6 +491,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if press_position is None:
             return
         event.accept()
+        # A hand is not quite still; farther apart, the mouse was dragged.
         if (press_position - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
@@ -498,7 +500,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if not self.confirms:
             super().mouseDoubleClickEvent(event)
             return
-        self._pressed = None
+        self._pressed = None  # so that the second release is no further click
         event.accept()
         target = self.hit_test(event.position())
         if target is not None and event.button() == Qt.MouseButton.LeftButton:
@@ -591,6 +593,7 @@ class PlotMenu(QMenu):
     @Slot()
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
+        # Characters of the title that may not be in a file's name become "-".
         suggested = (
             "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-")
             or "plot"

@@ -94,6 +94,7 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
+        # Values are in ascending order. A single value gets a range around it.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -123,8 +124,9 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        Return the width of a swatch, the position of each entry (pixel and line), and
-        the number of lines.
+        A swatch is the piece of line before a label. `room` is the size of the plot area
+        without the legend. Return the width of a swatch, the position of each entry
+        (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
@@ -222,6 +224,7 @@ class DensityPlot(Plot):
         frame = self.frame()
         if self.is_empty():
             return None
+        # The bars of zeros stand in a strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
         if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
@@ -229,7 +232,10 @@ class DensityPlot(Plot):
         return frame.x_at(point.x()) if frame.area.contains(point) else None
 
     def readout(self, x: float) -> list[Line]:
-        """Return the density of each class at a value, or the shares of zeros over their bars."""
+        """Return the density of each class at a value, or the shares of zeros over their bars.
+
+        `x` is what :meth:`hit_test` returns: a value, or minus infinity over these bars.
+        """
         if x == _ZEROS:
             looks = [
                 palettes.category(self.theme.colors, i)
@@ -239,21 +245,23 @@ class DensityPlot(Plot):
                 Line(
                     d.label,
                     "–" if np.isnan(d.zeros) else percent(d.zeros),
-                    look.color,
-                    look.dash,
+                    line_style.color,
+                    line_style.dash,
                 )
-                for d, look in zip(self.densities, looks, strict=True)
+                for d, line_style in zip(self.densities, looks, strict=True)
             ]
             return [Line(tr("value 0"), bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
-            look = palettes.category(self.theme.colors, i)
+            line_style = palettes.category(self.theme.colors, i)
             y = (
                 float(np.interp(x, density.xs, density.ys))
                 if density.xs.size
                 else float("nan")
             )
-            lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
+            lines.append(
+                Line(density.label, f"{y:.3g}", line_style.color, line_style.dash)
+            )
         return lines
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -270,8 +278,8 @@ class DensityPlot(Plot):
             painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for i, density in drawn:
-            look = palettes.category(colors, i)
-            painter.setPen(pen(look.color, 1.8, look.dash))
+            line_style = palettes.category(colors, i)
+            painter.setPen(pen(line_style.color, 1.8, line_style.dash))
             draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -288,7 +296,8 @@ class DensityPlot(Plot):
         left_edge = area.left() - strip
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
-            look = palettes.category(colors, i)
+            line_style = palettes.category(colors, i)
+            # above the bar, a line has room for the text of its share
             height = density.zeros * (area.height() - _LINE)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -296,10 +305,10 @@ class DensityPlot(Plot):
                 bar_width - 4,
                 height,
             )
-            filling = QColor(look.color)
+            filling = QColor(line_style.color)
             filling.setAlphaF(0.35)
             painter.setBrush(filling)
-            painter.setPen(pen(look.color, 1.4, look.dash))
+            painter.setPen(pen(line_style.color, 1.4, line_style.dash))
             painter.drawRect(bar)
             text = percent(density.zeros)
             if painter.fontMetrics().horizontalAdvance(text) <= bar_width:
@@ -328,12 +337,13 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
+            # the middle of the line; the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
-            look = palettes.category(colors, i)
+            line_style = palettes.category(colors, i)
             draw_entry(
-                painter, box, look, density.label, colors.q("text"), swatch=swatch
+                painter, box, line_style, density.label, colors.q("text"), swatch=swatch
             )
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -376,7 +386,7 @@ class HistogramPlot(Plot):
         self.add_layer(self._draw, 0.0)
 
     def set_numbers(self, numbers: ArrayLike) -> None:
-        """Show how often numbers occur.
+        """Show how often numbers occur, in at most `MOST_BINS` bins.
 
         Parameters
         ----------
@@ -386,6 +396,7 @@ class HistogramPlot(Plot):
         if values.size == 0:
             self.starts = self.counts = np.zeros(0, dtype=np.int64)
         else:
+            # Bins begin at multiples of their width.
             low = int(values.min())
             high = int(values.max())
             self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)  # rounded up
@@ -396,7 +407,7 @@ class HistogramPlot(Plot):
         self.mark_dirty()
 
     def summary(self) -> str:
-        """Describe how many numbers there are, and which bin has most of them."""
+        """Describe how many numbers there are, and which bin has most of them ("3", or "30 to 39")."""
         fullest = int(self.counts.argmax())
         bin_width = self.width_of_bins
         first = int(self.starts[fullest])
@@ -455,7 +466,7 @@ class HistogramPlot(Plot):
         return ["from", "to", self.axes.title], [list(row) for row in rows]
 
     def bars(self, frame: Frame) -> list[QRectF]:
-        """Return the rectangles of the bins."""
+        """Return the rectangles of the bins, with a gap between them; a count is at least 1.5 pixels high."""
         (x0, _), _y = self.ranges()
         rects = []
         for i, count in enumerate(self.counts.tolist()):

@@ -49,7 +49,11 @@ _NAME_DISTANCE = 5.0  # pixels from it to its name
 def draw_curves(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
+    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top.
+
+    While one is chosen, the others are thin and faded, except a curve "beside" it: what
+    something else measured of the chosen curve.
+    """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
     for key, curve in family.curves.items():
@@ -78,6 +82,7 @@ def draw_band(
     band = family.band
     if band is None:
         return
+    # The outline of the area: along the lower ends, and back along the upper ones.
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
@@ -86,6 +91,7 @@ def draw_band(
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
+    # The band of permuted labels is gray and has no mean; that over folds has the accent.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -124,7 +130,7 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
     metrics = painter.fontMetrics()
     name = band.name
     if metrics.horizontalAdvance(name) > frame.area.width() - 4:
-        name = name.partition(",")[0]
+        name = name.partition(",")[0]  # "permuted" of "permuted, 95 %"
     last = frame.point(float(band.xs[-1]), float(band.high[-1]))
     left_edge = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
     above = last.y() - metrics.descent() - 3
@@ -149,7 +155,7 @@ def draw_reference(
 
 
 def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
-    """Return where that level is; None where it cannot be seen."""
+    """Return the vertical pixel of the level that curves are compared with; None where it cannot be seen."""
     if family.reference is None or family.is_empty():
         return None
     py = round(frame.y_px(family.reference[0])) + 0.5
@@ -173,18 +179,22 @@ def draw_smallest(
     painter.setPen(pen(colors.q("accent"), 1.6))
     painter.setBrush(colors.q("panel"))
     painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
-    room = (
+    # A chosen model has a note, which says the same.
+    name_box = (
         None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
     )
-    if room is not None:
+    if name_box is not None:
         painter.setFont(font(TINY))
-        painter.fillRect(room, colors.q("panel", 0.82))
+        painter.fillRect(name_box, colors.q("panel", 0.82))
         painter.setPen(colors.q("accent"))
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
+        painter.drawText(name_box, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
 
 
 def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
-    """Return where the smallest model is; None where it is out of sight, or there is none."""
+    """Return the pixel of the smallest model that is not significantly worse than the best one.
+
+    Return None where it is out of sight, or there is none.
+    """
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
         return None
@@ -193,7 +203,11 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 
 
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
-    """Return the place of its name that hides least of the curves; None where there is no room."""
+    """Return the box for the name of the smallest model that hides least of the curves.
+
+    Boxes beside its diamond are tried: below, above, at the sides and at the corners.
+    Return None where none is inside the plot area, or there is no such model.
+    """
     center = _smallest_pixel(family, frame)
     if center is None:
         return None
@@ -218,7 +232,7 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
 def draw_choice(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the chosen point: a dashed line through its k and an open circle on it."""
+    """Draw the chosen point: a dashed line through its x, a number of features, and an open circle on it."""
     choice = family.choice
     if choice is None or family.is_empty():
         return
@@ -242,7 +256,10 @@ def draw_choice(
 def draw_inspection(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the inspected point: a dotted line through its k and an open circle, in the colour of the text."""
+    """Draw the inspected point: a dotted line through its x and an open circle, in the colour of the text.
+
+    The user inspects another point than the chosen one before choosing it.
+    """
     if family.inspection is None or family.is_empty():
         return
     key, x = family.inspection
@@ -269,7 +286,11 @@ def draw_cursor(
     x: float | None,
     pointed: Hashable | None,
 ) -> None:
-    """Draw the crosshair: a line at the mouse's x, and over the others the curve that is pointed at."""
+    """Draw the crosshair: a line at the mouse's x, and over the others the curve that is pointed at.
+
+    ``x`` is None while the mouse is elsewhere, and ``pointed`` (the key of a curve) while
+    it is on another plot with the same x.
+    """
     if x is None:
         return
     px = round(frame.x_px(x)) + 0.5
@@ -302,7 +323,7 @@ def draw_curve(
     px, py = frame.pixels(xs, ys)
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        # or it takes twenty times as long
+        # a wider line through all pixel columns takes twenty times as long
         (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -330,6 +351,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
+    # The pixel column of each point, and the position of the first point of each column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -341,13 +363,17 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
+    # Four points a column, side by side in a row; raveled, they are in drawing order.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
 
 
 def _point_mask(px: Floats, py: Floats) -> Bools:
-    """Return which points are drawn as points: all where they are few, else those without a neighbour."""
+    """Return which points are drawn as points: all where they are few, else those without a neighbour.
+
+    The result has a value for each point; points that are NaN are never drawn.
+    """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
         return is_finite
@@ -367,19 +393,20 @@ def draw_reference_key(
     if family.reference is None or reference_pixel(family, frame) is None:
         return
     painter.setFont(font(TINY))
-    room = (
+    available_width = (
         frame.outer.width()
         - QFontMetricsF(font()).horizontalAdvance(title)
         - _SWATCH_WIDTH
         - 4 * _GAP
     )
-    if room < _MIN_NAME_WIDTH:
+    if available_width < _MIN_NAME_WIDTH:
         return
     metrics = painter.fontMetrics()
     text = family.reference[1]
-    if metrics.horizontalAdvance(text) > room:
+    if metrics.horizontalAdvance(text) > available_width:
+        # "best single feature" of "best single feature: BM25"
         text = text.partition(":")[0]
-    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(available_width))
     width = metrics.horizontalAdvance(text) + 1
     box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
     painter.setPen(colors.q("muted"))
@@ -394,11 +421,15 @@ def draw_reference_key(
 def draw_beside_key(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the name of the curve beside the chosen one at an edge, in two lines at most."""
-    placed_key = _key_of_curve_beside(family, frame)
-    if placed_key is None:
+    """Write the name of the curve beside the chosen one at an edge, in two lines at most.
+
+    That curve is what something else measured of the chosen one. Its stroke is drawn
+    before the name.
+    """
+    placed_name = _key_of_curve_beside(family, frame)
+    if placed_name is None:
         return
-    key, lines, ground = placed_key
+    key, lines, ground = placed_name
     color, dash = family.strokes(colors)[key]
     painter.setFont(font(TINY))
     height = ground.height() / len(lines)
@@ -421,13 +452,15 @@ def draw_beside_key(
 
 
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
-    """Return the pixels that the note about the choice had better not hide: all points, and that writing.
+    """Return the pixels that the note about the choice had better not hide: all points, and names of curves.
 
-    The chosen curve counts five times, and a pixel of the writing as much as a whole
-    curve may.
+    They are two arrays of one length, x and y. The points of the chosen curve are
+    repeated five times, so that they count more, and a box with a name counts as a grid
+    of points, each repeated.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
+    # the boxes of the names of the curve beside the chosen one, and of the smallest model
     for ground in (
         beside_key[2] if beside_key is not None else None,
         _smallest_room(family, frame),
@@ -448,24 +481,28 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
 def _key_of_curve_beside(
     family: CurveSet, frame: Frame
 ) -> tuple[Hashable, list[str], QRectF] | None:
-    """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
+    """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
+
+    That curve is what something else measured of the chosen one; of several, the first
+    is named. Return None where there is none, or no room for a name.
+    """
     beside_curves = [
         (key, curve)
         for key, curve in family.curves.items()
         if curve.beside and curve.xs
     ]
     metrics = QFontMetricsF(font(TINY))
-    room = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
-    if not beside_curves or room < _MIN_NAME_WIDTH:
+    available_width = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
+    if not beside_curves or available_width < _MIN_NAME_WIDTH:
         return None
     key, curve = beside_curves[0]
     lines = (
         [curve.label]
-        if metrics.horizontalAdvance(curve.label) <= room
+        if metrics.horizontalAdvance(curve.label) <= available_width
         else curve.label.split(", ", 1)
     )
     lines = [
-        metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room))
+        metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(available_width))
         for line in lines
     ]
     width = max(map(metrics.horizontalAdvance, lines)) + _LONG_SWATCH_WIDTH + 3 * _GAP
@@ -473,7 +510,10 @@ def _key_of_curve_beside(
 
 
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
-    """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
+    """Return a box of a size at the right or left edge, which hides least of the curves.
+
+    Of equally good ones it is the lowest, at the right before the left.
+    """
     area = frame.area
     tops = np.linspace(
         area.bottom() - 4 - height, area.top() + 4, _N_TRIED_HEIGHTS
@@ -490,7 +530,10 @@ def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> Q
 def _hidden_pixel_counts(
     family: CurveSet, frame: Frame, rooms: Sequence[QRectF]
 ) -> list[int]:
-    """Return how many pixels of the curves each of some places hides; the named curve counts more."""
+    """Return how many pixels of the curves each of some boxes hides, in the order of the boxes.
+
+    Of the curve beside the chosen one, a pixel counts several times.
+    """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
         values = curve.arrays()
@@ -502,6 +545,7 @@ def _hidden_pixel_counts(
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
+            # the height of the curve in each pixel column of the box
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

@@ -38,7 +38,11 @@ MOST_LINES = 12
 
 @dataclass
 class Curve:
-    """The points of one curve, in the order in which they came."""
+    """The points of one curve, in the order in which they came.
+
+    A curve `beside` is what something else measured of the chosen curve: it is there to
+    compare, and has no points to choose.
+    """
 
     label: str
     xs: list[float] = field(default_factory=list)
@@ -154,7 +158,9 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        self.given = tuple(self.curves)  # without those that come later
+        # the keys of the family, in the order of its colors; curves of other keys, such
+        # as a path between two λ, have no place in that order
+        self.ordered_keys = tuple(self.curves)
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
         self.band: Band | None = None
@@ -215,7 +221,11 @@ class CurveSet:
         return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
-        """Return x and y of all points, those of one curve five times over, or of it alone."""
+        """Return x and y of all points, two arrays of one length; those of the curve `key` count more.
+
+        Its points are contained five times over. With `one_curve`, the points of other
+        curves are left out.
+        """
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
             curves += [self[key]] * 5
@@ -224,7 +234,7 @@ class CurveSet:
         return np.concatenate([np.empty(0), *xs]), np.concatenate([np.empty(0), *ys])
 
     def spread(self) -> float:
-        """Return how many times the least value the greatest one is; 0 where one is not above 0."""
+        """Return the ratio of the greatest value to the least one; 0 where the least is not above 0."""
         ys = self.all_ys()
         finite = ys[np.isfinite(ys)]
         return (
@@ -262,10 +272,13 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
+            # By the distance across first, then by the one along y: lexsort's last key
+            # is the first to count.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             distances = float(across[i]), float(along[i])
+            # as near as the best counts, too: a later curve lies on top
             if best is None or distances <= best[2]:
                 best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
@@ -273,14 +286,15 @@ class CurveSet:
     def strokes(
         self, colors: Colors
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return colour and dash of each curve on a ground.
+        """Return colour and dash of each curve, by its key.
 
         A curve whose key was not among the family's (a path between two λ) has no place
         in their order: it takes the accent, and the others keep their colours. A curve
-        beside them has the text's.
+        beside them, which something else has measured, has the colour of the text.
         """
-        n = len(self.given)
+        n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
+        # for keys outside the order; those of the order are replaced below
         strokes = {
             key: (colors.q("text"), BESIDE_DASH)
             if curve.beside
@@ -293,7 +307,7 @@ class CurveSet:
             for i in range(n)
         ]
         return strokes | dict(
-            zip(self.given, zip(shades, dashes, strict=True), strict=True)
+            zip(self.ordered_keys, zip(shades, dashes, strict=True), strict=True)
         )
 
 
@@ -332,7 +346,10 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            named = label and (len(family.given) > 1 or key not in family.given)
+            # The only curve of a family needs no name.
+            named = label and (
+                len(family.ordered_keys) > 1 or key not in family.ordered_keys
+            )
             label = f"{x_text} · {label}" if named else x_text
         lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
     if len(values) > max_lines:
@@ -343,7 +360,11 @@ def value_lines(
 
 
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
-    """Return the lines of the box at x besides the curves: the band, the smallest model, and the level."""
+    """Return the lines of the box at x besides the curves: the band, the smallest model, and the level.
+
+    The band is a mean with its interval over folds, or the interval of the criterion with
+    permuted labels, whose line has a p-value. The level is a value to compare with.
+    """
     lines: list[Line] = []
     band = family.band
     mark = family.smallest
@@ -399,18 +420,20 @@ def fitting_ranges(
         xs = np.union1d(xs, band.xs)
         ys = np.concatenate([ys, band.low, band.high])
     x_range = fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
-    if x_range[1] <= x_range[0]:
+    if x_range[1] <= x_range[0]:  # a single x
         x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
     if level is not None and ys.size:
         ys = np.append(ys, level)
     finite = ys[np.isfinite(ys)]
     if log_y and (finite > 0).any():
+        # air is added to the powers of ten
         low, high = padded(
             *(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()]))
         )
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
+    # Values that have to be in sight: the chosen curve, single points, and the level.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -428,7 +451,11 @@ def fitting_ranges(
 
 
 def numbers(family: CurveSet, x_name: str) -> Numbers:
-    """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
+    """Return the points as a table: a row for each x, a column for each curve; NaN where there is none.
+
+    The last columns are the mean and the ends of the band, and for permuted labels its
+    p-value. ``x_name`` is the title of the first column.
+    """
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
     band = family.band
@@ -445,7 +472,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
             *(column.get(x, missing) for column in columns),
         ]
         if band is not None:
-            row += list(band.at(x) or (missing,) * 3)
+            row += list(band.at(x) or (missing,) * 3)  # mean, low and high
             row += (
                 []
                 if band.p_values is None
@@ -461,6 +488,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
     At an end it stays where it is. Without either it is the first point of the first
     curve, None without points.
     """
+    # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
     keys = [
         key for key, curve in family.curves.items() if curve.xs and not curve.beside
@@ -471,6 +499,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
         return keys[0], family[keys[0]].xs[0]
     key, x = start
     key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
+    # another curve may lack the x: then the nearest one is the start
     xs = np.unique(family[key].arrays()[0])
     index = int(np.argmin(np.abs(xs - x)))
     return key, float(xs[max(0, min(len(xs) - 1, index + dx))])
@@ -482,7 +511,10 @@ def whole(x: float) -> int | float:
 
 
 def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
-    """Return the best point of a curve beside the chosen one; "" where it has none."""
+    """Return the best point of a curve beside the chosen one, in words; "" where it has none.
+
+    ``least`` says whether the least value is the best.
+    """
     xs, ys = curve.arrays()
     if not np.isfinite(ys).any():
         return ""
@@ -498,6 +530,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
     ``least`` says whether the least value is the best.
     """
+    # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None
     for curve in family.curves.values():
         xs, ys = curve.arrays()
@@ -533,6 +566,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 label=curve.label,
             )
         )
+        # None without a band, and where it has no point at x; p only for permuted labels
         band_values = band and band.at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:

@@ -91,7 +91,7 @@ class CurvesPlot(Plot):
         self.family = CurveSet()
         # begins at the same pixel, above or below
         self.aligned: CurvesPlot | None = None
-        self._left = 0.0  # where this one would begin alone
+        self._left = 0.0  # where this one would begin without the aligned plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
@@ -174,7 +174,7 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def remove_curve(self, key: Hashable) -> None:
-        """Take a curve away, and the choice where that is on it."""
+        """Take a curve away, and the chosen and the inspected point where they are on it."""
         self.family.curves.pop(key, None)
         if self.family.chosen_key == key:
             self.select(None)
@@ -247,7 +247,7 @@ class CurvesPlot(Plot):
         )
 
     def x_said(self, x: float) -> str:
-        """Return in words where something is: "k = 4", "λ = 2⁵"."""
+        """Return in words where something is: "k = 4", "λ = 2⁵"; values of a grid are written as powers."""
         return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
 
     def set_cursor(self, x: float | None) -> None:
@@ -269,7 +269,11 @@ class CurvesPlot(Plot):
         return self.zoom.shown_ranges() if self._zoomed else self._auto
 
     def refresh(self) -> None:
-        """Fit the ranges to the data."""
+        """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
+
+        A plot that is aligned with this one begins at the same pixel, so that it has to
+        be drawn anew, too, when this one needs more or less room for its labels.
+        """
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()
         self._auto = fitting_ranges(
@@ -286,7 +290,11 @@ class CurvesPlot(Plot):
         self._left = left_edge
 
     def figure(self) -> CurvesFigure:
-        """Return a family of curves with band, reference and choice."""
+        """Return a family of curves with band, reference and choice.
+
+        The colors follow the order of the curves; curves beside the chosen one and the
+        band are drawn in a neutral style.
+        """
         family = self.family
         axes = self.axes
         band = self.family.band
@@ -359,6 +367,7 @@ class CurvesPlot(Plot):
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
+        # how much farther to the right the aligned plot would begin by itself
         extra = (
             Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left()
             - frame.area.left()
@@ -394,7 +403,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def reset_zoom(self) -> None:
-        """Show the readable range again; from there, all points, extremes included."""
+        """Show the range without extreme points again; where it is shown already, that of all points."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
@@ -426,7 +435,7 @@ class CurvesPlot(Plot):
             return
         before = self.cursor
         self._mouse = point
-        self.under_mouse, self.cursor = target
+        self.under_mouse, self.cursor = target  # key of a curve, and x
         self._say()
         self.redraw()
         if self.cursor != before:
@@ -441,6 +450,7 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
+            # more steps than there are points lead to the end
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -469,7 +479,7 @@ class CurvesPlot(Plot):
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit the zoomable area to the new size."""
         super().resizeEvent(event)
-        if hasattr(self, "axes"):
+        if hasattr(self, "axes"):  # the constructor of the view resizes it, too
             self.zoom.fit(self.frame().area)
             self._say()
 
@@ -477,6 +487,8 @@ class CurvesPlot(Plot):
 
     def _choose_scale(self) -> None:
         """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
+        # The spread is the ratio of the greatest value to the least, 0 if one is not
+        # above 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -492,6 +504,7 @@ class CurvesPlot(Plot):
 
     def _on_zoom(self, *_: object) -> None:
         """Keep the ranges that the user zoomed into, no further out than the data reach."""
+        # _auto are the ranges that fit the data
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -506,7 +519,10 @@ class CurvesPlot(Plot):
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
-        """Return the box for a k."""
+        """Return the lines of the box at an x: one for each curve, the best of them, and further values.
+
+        ``max_lines`` limits the lines of curves, as does the height of the plot.
+        """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
@@ -519,6 +535,8 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
+        # Three cases: no cursor; the mouse on this plot, with a box beside it that covers
+        # the point in no small plot; or a cursor of a linked plot, with one line.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -544,6 +562,7 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the choice, or nothing."""
+        # A point out of sight, after zooming, has no note.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -76,7 +76,7 @@ class OverlaidCurve:
     difference, half : ndarray of shape (K,)
         To the reference, and half the length of the interval; NaN where there is none.
     dash : tuple of float, optional
-        Of the line, where it is not that of its look.
+        Of the line, where it is not that of its line_style.
     name : str
         At its end; "" for the label.
     model : int or None
@@ -110,7 +110,7 @@ class OverlaidCurve:
         return self.half if self.own_half is None else self.own_half
 
     def look(self, colors: Colors) -> palettes.Category:
-        """Return how it is drawn."""
+        """Return the color, dash and marker with which it is drawn."""
         category = palettes.category(colors, self.key - 1)
         return category if self.dash is None else category._replace(dash=self.dash)
 
@@ -186,13 +186,16 @@ class OverlayPlot(Plot):
         return keys.index(self._emphasised) if self._emphasised in keys else None
 
     def best_point(self) -> Point | None:
-        """Return the point with the best value; None where none is better than another."""
+        """Return the point with the best value, as the positions of its curve and on it.
+
+        Return None where no value is better than another.
+        """
         sign = -1.0 if self.higher_is_better is False else 1.0
+        curves = () if self.higher_is_better is None else self.curves
+        # pairs of a value, negated where less is better, and its point
         points = [
             (sign * float(curve.y[i]), (number, i))
-            for number, curve in enumerate(
-                () if self.higher_is_better is None else self.curves
-            )
+            for number, curve in enumerate(curves)
             for i in np.flatnonzero(np.isfinite(curve.y)).tolist()
         ]
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
@@ -234,7 +237,10 @@ class OverlayPlot(Plot):
         return not self.curves
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of all curves, and that in which their better part is seen well."""
+        """Return the range of all curves, and that in which their better part is seen well.
+
+        The best value of each curve is in sight, and of a single curve also its band.
+        """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (
@@ -243,7 +249,7 @@ class OverlayPlot(Plot):
             else padded(float(x[0]), float(x[0]))
         )
         low, high = readable_range(y, self._best_values())
-        if len(self.curves) == 1:  # nothing else would be pressed together by its band
+        if len(self.curves) == 1:  # its band presses no other curve together
             band = self.curves[0].band
             ends = np.concatenate([[low, high], y - band, y + band])
             low = float(np.nanmin(ends))
@@ -265,6 +271,7 @@ class OverlayPlot(Plot):
         series = []
         for curve in self.curves:
             y = floats(curve.y)
+            # half the length of the interval, up and down from the curve
             half = floats(curve.half)
             has_band = not all(map(isnan, half))
             low: tuple[float, ...] = ()
@@ -285,6 +292,7 @@ class OverlayPlot(Plot):
                 )
             )
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
+        # Bands need an explanation only if there are any.
         reference = next(
             (overlaid.key for overlaid in self.curves if overlaid.reference), None
         )
@@ -326,17 +334,17 @@ class OverlayPlot(Plot):
         return header, rows
 
     def readout(self, target: Point) -> list[Line]:
-        """Return the lines of the box on a point."""
+        """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
         curve = self.curves[target[0]]
         i = target[1]
         size = self.frame().outer.size()
-        look = curve.look(self.theme.colors)
+        line_style = curve.look(self.theme.colors)
         lines = [
             Line(
                 curve.label,
                 f"{curve.y[i]:.4f}",
-                look.color,
-                drawn_dash(self, look, size),
+                line_style.color,
+                drawn_dash(self, line_style, size),
                 bold=True,
             ),
             Line(curve.notes[i]),
@@ -360,10 +368,13 @@ class OverlayPlot(Plot):
             label = tr("best: {name} at {x}").format(
                 name=curve.name or curve.label, x=x
             )
-            look = curve.look(self.theme.colors)
+            line_style = curve.look(self.theme.colors)
             lines.append(
                 Line(
-                    label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)
+                    label,
+                    f"{curve.y[i]:.4f}",
+                    line_style.color,
+                    drawn_dash(self, line_style, size),
                 )
             )
         return lines
@@ -379,9 +390,10 @@ class OverlayPlot(Plot):
         self.picked.emit(*point)
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next one."""
+        """Move along a curve, or to the point of the next curve whose x is nearest."""
         if not self.curves:
             return False
+        # Without a point to begin with, a step to the right leads to the first point.
         number, i = self.inspected or self.chosen or (0, -1 if right > 0 else 0)
         x = self.curves[number].x[max(i, 0)]
         number = max(0, min(len(self.curves) - 1, number + down))
@@ -429,15 +441,17 @@ def below_names(
     x_range: tuple[float, float],
     y_range: tuple[float, float],
 ) -> Frame:
-    """Lay out a drawing that has the names of its curves above the plot area."""
-    room = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
-    if size.height() - room < plot.least_height:
-        room = 0.0
+    """Lay out a drawing that has the names of its curves above the plot area, if it is high enough."""
+    names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
+    if size.height() - names_height < plot.least_height:
+        names_height = 0.0
     frame = plot.axes.frame(
-        QSizeF(size.width(), size.height() - room), x_range, y_range
+        QSizeF(size.width(), size.height() - names_height), x_range, y_range
     )
     return replace(
-        frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size)
+        frame,
+        area=frame.area.translated(0, names_height),
+        outer=QRectF(QPointF(0, 0), size),
     )
 
 
@@ -445,6 +459,7 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     """Return the width of the names at the ends of the curves; 0 where they have no room there."""
     if not plot.names_at_ends or not plot.curves:
         return 0.0
+    # Runs with one model have their names beside their points, inside the plot.
     metrics = QFontMetricsF(font(SMALL, bold=True))
     named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
     width = (
@@ -459,10 +474,10 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
 
 
 def drawn_dash(
-    plot: OverlayPlot, look: palettes.Category, size: QSizeF
+    plot: OverlayPlot, line_style: palettes.Category, size: QSizeF
 ) -> tuple[float, ...]:
     """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
-    return look.dash if look.repeats or not ends_width(plot, size) else ()
+    return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
 
 def _end_name(curve: OverlaidCurve) -> str:
@@ -472,8 +487,12 @@ def _end_name(curve: OverlaidCurve) -> str:
 def draw_end_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the names at the right, each as high as its curve ends, none over another one."""
+    """Write the names at the right, each as high as its curve ends, none over another one.
+
+    Curves are called by their positions. One without a value has its name at the bottom.
+    """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
+    # The last finite value of each curve, as an array of one or no element.
     ends = {
         i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]]
         for i in lines
@@ -488,15 +507,15 @@ def draw_end_names(
     high = frame.area.bottom() - row / 2
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
-    room = frame.outer.right() - left_edge
+    names_width = frame.outer.right() - left_edge
     for i, y in zip(order, places, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
         text = painter.fontMetrics().elidedText(
-            _end_name(curve), Qt.TextElideMode.ElideRight, int(room)
+            _end_name(curve), Qt.TextElideMode.ElideRight, int(names_width)
         )
-        painter.drawText(QRectF(left_edge, y - row / 2, room, row), LEFT, text)
+        painter.drawText(QRectF(left_edge, y - row / 2, names_width, row), LEFT, text)
 
 
 def draw_point_names(
@@ -521,6 +540,7 @@ def draw_point_names(
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
+        # at the right of the marker, or at the left where there is no room
         left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
         if left_edge + width > frame.outer.right():
             left_edge = max(
@@ -537,7 +557,7 @@ def draw_point_names(
 def draw_models(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw a circle around the model of each run that tables are about."""
+    """Draw a circle at the model of each run that stands for it in tables, if it has several models."""
     for curve in plot.curves:
         if (
             curve.model is not None
@@ -574,7 +594,7 @@ def draw_hint(
     metrics = painter.fontMetrics()
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
     while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
-        parts.pop()
+        parts.pop()  # the explanation of the band is the first to go
     painter.setPen(colors.q("muted"))
     box = QRectF(0, 0, frame.outer.width() - 4, 18)
     painter.drawText(box, RIGHT, " · ".join(parts))
@@ -598,6 +618,7 @@ def draw_intervals(
                     plot, number, _filled_share(frame, low[is_finite], high[is_finite])
                 )
             )
+            # A single point has no area, only a thick upright line.
             if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(is_finite)[0])
@@ -627,21 +648,25 @@ def draw_overlaid(
 ) -> None:
     """Draw the curves; a run that has one model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
-        look = curve.look(colors)
+        line_style = curve.look(colors)
         if curve.is_point and not np.isnan(curve.y[0]):
             point = frame.point(float(curve.x[0]), float(curve.y[0]))
-            painter.setPen(pen(look.color, 1.4))
+            painter.setPen(pen(line_style.color, 1.4))
             painter.setBrush(colors.q("panel"))
             painter.drawEllipse(point, _LONE_MODEL_RADIUS, _LONE_MODEL_RADIUS)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.color)
-            draw_marker(painter, look.marker, point, _POINT_RADIUS + 1)
+            painter.setBrush(line_style.color)
+            draw_marker(painter, line_style.marker, point, _POINT_RADIUS + 1)
             continue
+        # With names at the ends, the reference need not be bold, and the other lines
+        # are thin.
         is_named = ends_width(plot, frame.outer.size()) > 0
         is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if is_bold else 1.7
-        dash = drawn_dash(plot, look, frame.outer.size())
-        painter.setPen(pen(look.color, width if not is_named or is_bold else 1.3, dash))
+        dash = drawn_dash(plot, line_style, frame.outer.size())
+        painter.setPen(
+            pen(line_style.color, width if not is_named or is_bold else 1.3, dash)
+        )
         painter.setBrush(Qt.BrushStyle.NoBrush)
         is_finite = np.isfinite(curve.y)
         draw_line(painter, *frame.pixels(curve.x[is_finite], curve.y[is_finite]))
@@ -651,15 +676,16 @@ def draw_point(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
     """Draw the point under the mouse, and rings around the chosen and the inspected one."""
+    # Each point with the dashes of its ring: None for no ring, () for a solid one.
     rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
     for point, dash in rings:
         if point is None:
             continue
         curve = plot.curves[point[0]]
-        look = curve.look(colors)
+        line_style = curve.look(colors)
         center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.color)
+        painter.setBrush(line_style.color)
         painter.drawEllipse(center, _POINT_RADIUS, _POINT_RADIUS)
         if dash is not None:
             painter.setPen(pen(colors.q("text"), 1.6, dash))
@@ -684,7 +710,7 @@ def draw_names(
         < plot.least_height
     ):
         return
-    boxes, rest_box, rest_text = shown_names(plot, width)
+    boxes, rest_box, rest_text = shown_names(plot, width)  # rest: "and 3 more"
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)
     for curve, box in boxes:
@@ -708,7 +734,10 @@ def _stands_out(plot: OverlayPlot, number: int) -> bool:
 
 
 def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
-    """Return the share of the height of the plot that a band fills, mean over its points."""
+    """Return the share of the height of the plot that a band fills, mean over its points, from 0 to 1.
+
+    ``low`` and ``high`` are the ends of the band at each point.
+    """
     area = frame.area
     tops = np.clip([frame.y_px(float(y)) for y in high], area.top(), area.bottom())
     bottoms = np.clip([frame.y_px(float(y)) for y in low], area.top(), area.bottom())
@@ -716,7 +745,11 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 
 
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
-    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large."""
+    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
+
+    ``filled`` is the share of the plot's height that it fills. Of several bands, that of
+    the curve that stands out is less translucent.
+    """
     if plot.one_band:
         return (
             _NARROW_BAND_OPACITY - (_NARROW_BAND_OPACITY - _LARGE_BAND_OPACITY) * filled
@@ -735,9 +768,9 @@ def _curve_name(curve: OverlaidCurve) -> str:
 def _name_boxes(
     plot: OverlayPlot, width: float
 ) -> Iterator[tuple[OverlaidCurve, QRectF]]:
-    """Yield the room of each name, from left to right and row by row; as many as there is room for."""
+    """Yield each curve with the box of its name, from left to right and row by row, as many as fit."""
     metrics = QFontMetricsF(font(SMALL))
-    room = width - 8
+    room = width - 8  # the length of a row
     widths = [
         min(
             room,
@@ -763,19 +796,24 @@ def _name_boxes(
 def shown_names(
     plot: OverlayPlot, width: float
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
-    """Return the curves that are named with their rooms, and room and text for the number of the others."""
+    """Return the curves that are named with their boxes, and a box and a text such as "and 3 more".
+
+    Names are left out from the end until that text fits behind the last one. With all
+    names shown, the text is "".
+    """
     boxes = list(_name_boxes(plot, width))
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
-        room = boxes[-1][1]
-        if room.right() + _NAME_SPACING + text_width <= width - 8 or len(boxes) == 1:
+        last_box = boxes[-1][1]
+        ends_at = last_box.right() + _NAME_SPACING + text_width
+        if ends_at <= width - 8 or len(boxes) == 1:
             return (
                 boxes,
                 QRectF(
-                    room.right() + _NAME_SPACING,
-                    room.top(),
+                    last_box.right() + _NAME_SPACING,
+                    last_box.top(),
                     text_width,
                     _NAME_ROW_HEIGHT,
                 ),

@@ -34,7 +34,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def show_ranges(
         self, x_range: tuple[float, float], y_range: tuple[float, float]
     ) -> None:
-        """Show these ranges, without this counting as the user's doing."""
+        """Show these ranges, without this counting as the user's doing; limits are lifted."""
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
@@ -47,6 +47,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         if self.log_x:
             low = log10(low)
             high = log10(high)
+        # The closest zoom: a twentieth of a logarithmic range, or two features.
         least = (high - low) / 20 if self.log_x else min(2.0, high - low)
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 

@@ -52,7 +52,7 @@ TICKS_HEIGHT = 16.0
 
 @dataclass(frozen=True)
 class MapFeature:
-    """A row of the map.
+    """A feature of the data, as a row of the map.
 
     Attributes
     ----------
@@ -158,7 +158,11 @@ class FeatureMapPlot(HeatMapPlot):
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
 
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
-        """Show features from top to bottom, and something of them."""
+        """Show features from top to bottom, and a matrix with a row for each of them.
+
+        A heat map has its rows from the bottom, so they are passed on in reverse. The
+        chosen cell stays chosen if there is such a cell.
+        """
         self.features = tuple(features)
         self.shown = content
         self._limits = content.limits
@@ -214,6 +218,7 @@ class FeatureMapPlot(HeatMapPlot):
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title
         )
+        # texts under the columns take room only if there are any (any is 0 or 1)
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(
@@ -226,7 +231,7 @@ class FeatureMapPlot(HeatMapPlot):
         return Frame(area, frame.outer, frame.x_range, frame.y_range)
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
-        """Return the bar of colours with its own numbers and title."""
+        """Return the bar of colours at the right of the map, with its numbers and title; None without a map."""
         matrix = self.shown
         if matrix is None:
             return None
@@ -239,6 +244,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
         return ColorBar(
             rect,
+            # shares of the bar's height
             [((value - low) / (high - low), text) for value, text in matrix.bar],
             matrix.title,
         )
@@ -250,6 +256,8 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
+        # A column is called by its short text, else by its whole name; in a square map,
+        # whose columns are the features, by its feature's id.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -286,7 +294,7 @@ class FeatureMapPlot(HeatMapPlot):
         return ["feature", "name", *self.shown.columns], rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Return feature, column and value of a cell."""
+        """Return the lines of the box on a cell: feature, value and column."""
         row, column = self._at(cell)
         if self.shown is None:
             return []
@@ -312,10 +320,11 @@ class FeatureMapPlot(HeatMapPlot):
         self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
     def step(self, right: int, down: int) -> bool:
-        """Move from cell to cell."""
+        """Move from cell to cell; return whether there is a map. Rows are counted from the bottom."""
         if self.shown is None:
             return False
         rows, columns = self.values.shape
+        # Without a chosen cell, the start is such that the step leads to the upper left.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -348,6 +357,7 @@ class FeatureMapPlot(HeatMapPlot):
 def ordinal(number: int) -> str:
     """Return "1st", "2nd", "23rd"."""
     endings = {1: tr("{number}st"), 2: tr("{number}nd"), 3: tr("{number}rd")}
+    # 11th, 12th and 13th are no exceptions
     last = 0 if number % 100 in (11, 12, 13) else number % 10
     return endings.get(last, tr("{number}th")).format(number=number)
 
@@ -359,8 +369,8 @@ def draw_outlines(
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # In gaps between cells the text's colour is seen, and between empty cells; else
-    # white over dark ones.
+    # Frames run in the gaps between cells, in the colour of the text. Where cells are too
+    # small for gaps, frames of a square map are white, to be seen over dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -376,9 +386,10 @@ def draw_outlines(
         for index, feature in enumerate(plot.features)
         if feature.feature_id == plot.marked
     ]
-    for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
-        painter.setPen(look)
-        for row in places:
+    accent = pen(colors.q("accent"), 2.0)
+    for rows, frame_pen in ((selected, outline), (marked, accent)):
+        painter.setPen(frame_pen)
+        for row in rows:
             corner = QPointF(xs[-1], ys[row + 1] - 1)
             painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[row] - 1), corner))
 
@@ -396,11 +407,13 @@ def draw_margins(
 
 
 def spread(targets: list[float], low: float, high: float) -> list[float]:
-    """Return places near the wanted ones, ascending, that keep their distance inside a range.
+    """Return pixels near some ascending targets, which keep a distance and lie inside a range.
 
-    Where there is no room for all, the last ones are left out.
+    Labels are written there, so that none covers another one. Where there is no room for
+    all, the last ones are left out.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
+    # First each is moved up as far as it takes, then from the last one down again.
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
@@ -413,7 +426,11 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
 def _draw_row_labels(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the labels of the model's features beside their rows, as far apart as they can be read."""
+    """Write the labels of the model's features beside their rows, as far apart as they can be read.
+
+    Where there are too many, those that the model selected first are written, and that
+    of the inspected feature. A line leads from each label to the middle of its row.
+    """
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
     max_rank = max(
@@ -442,7 +459,10 @@ def _draw_row_labels(
 def _draw_ticks(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the texts under the columns, of each group the first and as many more as have room."""
+    """Write the texts under the columns, of each group the first and as many more as have room.
+
+    Below them stands the text of the x axis.
+    """
     assert plot.shown is not None  # or nothing is drawn
     xs, _ = plot.edges(frame)
     painter.setFont(font(TINY))
@@ -453,6 +473,7 @@ def _draw_ticks(
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
+        # The first column of each group, and the end; without groups, there is one.
         starts = list(
             accumulate((group.size for group in plot.shown.groups), initial=0)
         )
@@ -488,7 +509,7 @@ def _draw_groups(
         label = group.label
         room = right - left - 4
         if metrics.horizontalAdvance(label) > room:
-            label = label.rpartition(" ")[2]
+            label = label.rpartition(" ")[2]  # "2" of "run 2"
         if metrics.horizontalAdvance(label) <= room:
             painter.setPen(colors.q("text"))
             box = QRectF(left, frame.area.top() - 21, right - left, 16)

@@ -139,7 +139,7 @@ class SetMatrixPlot(Plot):
         return not self.rows
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the position of the feature at a pixel."""
+        """Return the position of the feature whose column a pixel is in; None beside the columns."""
         index = int((point.x() - self._left()) // self._pitch())
         return (
             index
@@ -148,7 +148,7 @@ class SetMatrixPlot(Plot):
         )
 
     def readout(self, target: int) -> list[Line]:
-        """Return the name of a feature, and in how many sets it is."""
+        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish."""
         column = self.columns[target]
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
@@ -168,9 +168,10 @@ class SetMatrixPlot(Plot):
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
-        """Move to the next feature."""
+        """Move to the next feature by an arrow key; return whether there was something to do."""
         if not right or not self.rows:
             return False
+        # before the first feature, until there is one under the mouse
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
         position = QPointF(
@@ -192,7 +193,7 @@ class SetMatrixPlot(Plot):
         super().keyPressEvent(event)
 
     def numbers(self) -> Numbers:
-        """Return a row for each set."""
+        """Return a row for each set: how far it is above the best, its label, and 1 for its features, else 0."""
         header = [
             "above the best",
             "set",
@@ -241,7 +242,7 @@ class SetMatrixPlot(Plot):
     # Places
 
     def _left(self) -> float:
-        """Return where the columns begin: what stands beside the rows is as wide as that."""
+        """Return the horizontal pixel where the columns begin, at the right of the texts beside the rows."""
         regular = QFontMetricsF(font(SMALL))
         bold = QFontMetricsF(font(SMALL, bold=True))
         texts = tr("above the best"), self._below()
@@ -273,7 +274,7 @@ class SetMatrixPlot(Plot):
         count = max(1, int(room // scaled(_PITCH)))
         visible = list(self.rows[:count])
         selection_rows = [row for row in self.rows[count:] if row.own]
-        if selection_rows:
+        if selection_rows:  # in place of the last set
             visible[-1:] = selection_rows[:1]
         return visible
 
@@ -305,6 +306,7 @@ class SetMatrixPlot(Plot):
                 pitch,
             )
             y += row_height
+        # The bars below the last row, with their numbers in percent.
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -335,7 +337,11 @@ class SetMatrixPlot(Plot):
         left_edge: float,
         pitch: float,
     ) -> None:
-        """Write the title of the numbers, and the ids of the features."""
+        """Write the title of the numbers, and the ids of the features, bold for the shown selection.
+
+        A required feature has a colored ground, and an excluded one is crossed out. The
+        columns begin at ``left_edge`` and are ``pitch`` pixels apart.
+        """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
@@ -382,7 +388,11 @@ class SetMatrixPlot(Plot):
         columns: Sequence[MatrixColumn],
         pitch: float,
     ) -> None:
-        """Draw a set: how far it is above the best, and which features it has."""
+        """Draw a set: how far its error is above that of the best, and which features it has.
+
+        ``label_box`` is the box of the texts, from whose right edge on there is a cell
+        every ``pitch`` pixels for each feature of ``columns``.
+        """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(
