@@ -94,10 +94,11 @@ class DataController(PageController):
             self._show_statistics()
 
     def turn(self, by: int) -> None:
-        """Show the next fold (1) or the previous one (-1)."""
+        """Show the next fold (1) or the previous one (-1); after the last one comes the first."""
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
+            # While all folds are shown, the next one is the first.
             position = (
                 numbers.index(self._session.fold)
                 if self._session.fold in numbers
@@ -107,6 +108,7 @@ class DataController(PageController):
 
     @Slot()
     def _show(self) -> None:
+        """Show other data; reports on features are kept if only the names of features have changed."""
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
         for demand in (self._summary_demand, self._quality_demand):
@@ -138,6 +140,7 @@ class DataController(PageController):
             self._summary_demand.update()
 
     def _summary_key(self) -> Key | None:
+        """Return dataset and fold; None if their summary is known already, or cannot be computed."""
         dataset = self._session.dataset
         fold = self._session.fold
         if (
@@ -171,6 +174,7 @@ class DataController(PageController):
         )
 
     def _reason_without_statistics(self) -> str:
+        """Return a sentence: no data are open, statistics are being computed, or documents are missing."""
         if self._session.dataset is None:
             return NOTHING
         return (
@@ -204,6 +208,7 @@ class DataController(PageController):
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
+        # The quality of features is known once their report is computed, None until then.
         report = self._reports.get(self._view)
         qualities = (
             report.features if report is not None else [None] * len(summary.features)
@@ -216,6 +221,7 @@ class DataController(PageController):
         contributed_values = {
             column.entry.key: column.values() for column in self._contributed
         }
+        # Milliseconds that features cost for each document, and once for each query.
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
@@ -289,6 +295,7 @@ class DataController(PageController):
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
+        """Return dataset, fold and convention; None if their report is known, or cannot be computed."""
         dataset = self._session.dataset
         view = self._view
         if dataset is None or view in self._reports or not self._session.has_documents:

@@ -73,7 +73,10 @@ class DataSources(QDialog):
 
 
 def _card(source: dict[str, str]) -> QFrame:
-    """Return the card of one dataset."""
+    """Return the card of one dataset: its contents, terms of use, citation and address.
+
+    The keys of a source are those of the program's file on where to get data.
+    """
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))

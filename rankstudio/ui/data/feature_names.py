@@ -117,6 +117,7 @@ class FeatureNames(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return
+        # A file may have groups, names or both.
         has_groups = self.groups.read(path)
         try:
             names = read_feature_names(path)
@@ -133,6 +134,7 @@ class FeatureNames(Controller):
                 )
             )
             return
+        # Names in the file replace earlier ones; other features keep theirs.
         self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
     @Slot()
@@ -194,6 +196,7 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
+        # A method with a parameter of costs takes them from the data from now on.
         uses = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
@@ -214,6 +217,7 @@ class FeatureNames(Controller):
 
     @Slot()
     def _load(self) -> None:
+        """Load the user's notes on the features of the open data, unless they are the same data as before."""
         dataset = self._session.dataset
         if dataset is not None and dataset.origin.checksum != self._checksum:
             self._checksum = dataset.origin.checksum
@@ -238,6 +242,7 @@ class FeatureNames(Controller):
         return actions
 
     def _ask_note(self, row: DescribedFeature) -> None:
+        """Ask the user for a note on a feature, and store it; "" removes the note."""
         text, agreed = QInputDialog.getText(
             self._window,
             tr("Note"),
@@ -249,6 +254,7 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_note(row.feature_id, text))
 
     def _ask_cost(self, row: DescribedFeature) -> None:
+        """Ask the user for the cost of a feature, and change it in the plan."""
         text, agreed = QInputDialog.getText(
             self._window,
             tr("Cost"),
@@ -264,7 +270,7 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and store them."""
+        """Show other names and notes everywhere, and store them for these data."""
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
@@ -296,7 +302,7 @@ class FeatureNames(Controller):
         try:
             cost = float(text)
         except ValueError:
-            cost = math.nan
+            cost = math.nan  # fails the check below
         if parameter is None:
             return
         if not 0 < cost < math.inf:
@@ -306,6 +312,8 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
+        # A typed cost ends the use of imported costs in milliseconds. Costs of 1, the
+        # default, are not stored.
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
@@ -360,6 +368,7 @@ class FeatureGroups(Controller):
                 tr("Select rows of the feature table on the Data page first")
             )
             return
+        # The present group of the first feature is the first one offered; "" is none.
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")
         offered = [
@@ -376,8 +385,8 @@ class FeatureGroups(Controller):
             tr("Group"),
             tr("Group for {what}. Leave empty for no group:").format(what=subject),
             offered,
-            0,
-            True,
+            0,  # the first one is selected
+            True,  # a new name can be typed
         )
         if agreed:
             self._put(rows, name)
@@ -404,7 +413,7 @@ class FeatureGroups(Controller):
             self._put([row], text)
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
-        """Put features into a group; "" for no group."""
+        """Put features into the group called ``name``, and out of their groups; "" for no group."""
         members = [row.feature_id for row in rows]
         if len(members) == 1:
             subject = tr("feature {members}").format(members=members[0])
@@ -416,6 +425,7 @@ class FeatureGroups(Controller):
         self._change(tr("the group of {what}").format(what=subject), groups)
 
     def _change(self, text: str, groups: Groups) -> None:
+        """Change the groups of the plan, and note the change as the user's; ``text`` is for the Edit menu."""
         dataset = self._session.dataset
         old_groups = feature_groups_of(self._session.plan)
         if dataset is not None and groups != old_groups:

@@ -46,9 +46,9 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return how a dataset was read: format, columns and joined files.
+    """Return how a dataset was read, as rows of title and value: format, columns and joined files.
 
-    LETOR text needs no such facts.
+    LETOR text needs no such facts: it is the usual format, without choices.
     """
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
@@ -56,6 +56,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
+    # A format without a column of labels has the sizes of its queries in a file.
     query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
         rows.append(
@@ -88,7 +89,10 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
-    """Return how a dataset was read, as a sentence."""
+    """Return how a dataset was read, as a sentence: the columns, if there are such, and the size.
+
+    The size is that of the training part of the first fold.
+    """
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(
@@ -150,7 +154,11 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def fold_facts(
     fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False
 ) -> tuple[Fact, ...]:
-    """Return the numbers of documents, queries and features of a fold, as "train / vali / test"."""
+    """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
+
+    Without documents, a note says that they are not open. The summary, which takes time
+    to compute, adds notes; None until it is there.
+    """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
     names = " / ".join(fold.parts)
@@ -173,7 +181,11 @@ def fold_facts(
 def all_folds_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None
 ) -> tuple[Fact, ...]:
-    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts."""
+    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts.
+
+    The test parts of all folds have each document once. None stands for a summary that
+    is not computed yet.
+    """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
         rows.append(ABSENT)
@@ -216,6 +228,7 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
+    # Positions between which six ranges of about equally many labels lie.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -250,7 +263,11 @@ def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
 def convention_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None, key: str
 ) -> tuple[Fact, ...]:
-    """Return notes on the convention of the measures, if it does not suit the labels or the queries."""
+    """Return notes on the convention of the measures, if it does not suit the labels or the queries.
+
+    A convention may set a measure to 0 for queries shorter than its cut-off, such as the
+    10 of NDCG@10. ``key`` is that of the convention.
+    """
     short = (
         short_queries(summary.query_sizes, key, USUAL_MEASURES)
         if summary is not None
@@ -342,6 +359,8 @@ class DataPanel(Panel):
         ]
         if len(numbers) > 1:
             options.append((None, tr("all")))
+        # Up to six folds have a button each; more are in a combo box, and one alone
+        # needs no choice.
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._fold_box.clear()
@@ -388,6 +407,7 @@ class DataPanel(Panel):
             numbers = (
                 [fold.number for fold in self._dataset.folds] if self._dataset else []
             )
+            # the entry after the folds is "all folds"
             self._fold_box.setCurrentIndex(
                 numbers.index(number) if number in numbers else len(numbers)
             )
@@ -428,7 +448,7 @@ class DataPanel(Panel):
         )
 
     def _refresh(self) -> None:
-        """Show the facts of the current fold, or of all folds."""
+        """Show the facts of the current fold, or of all folds, and the bars of its labels."""
         if self._dataset is None:
             return
         summary = self.summary()
@@ -440,6 +460,7 @@ class DataPanel(Panel):
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
         else:
             rows = all_folds_facts(self._dataset, summary)
+        # While the documents are being opened, a text on that replaces "not open".
         if self._opening_text:
             opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
@@ -455,6 +476,7 @@ class DataPanel(Panel):
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:
+        """Show the bars of the relevance labels; hide them until the summary is computed (None)."""
         has_summary = summary is not None
         for widget in (self._labels_title, self._labels):
             widget.setVisible(has_summary)

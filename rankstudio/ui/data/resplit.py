@@ -56,14 +56,15 @@ class ResplitController(Controller):
         if not session.has_documents:
             return
         if session.read_as_planned:
-            # the change was undone before it was done, or refused
+            # The plan was changed back before the data were read again, or after they
+            # could not be divided.
             if self._requested_reading is not None:
                 self._requested_reading = None
                 if self._job is not None:
                     self._job.cancel()
                 self.divided.emit()
             return
-        if planned_reading == self._requested_reading:
+        if planned_reading == self._requested_reading:  # a job reads, or has failed
             return
         dataset_of_run = self._dataset_of_run(plan)
         if dataset_of_run is not None:
@@ -73,6 +74,7 @@ class ResplitController(Controller):
             return
         self._requested_reading = planned_reading
 
+        # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
             if (
                 reading(session.plan) == planned_reading
@@ -93,11 +95,13 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
+            # a run with a record of its data has no documents
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None
 
     def _end(self, outcome: Outcome) -> None:
+        """Report that the data have the folds of the plan, or why they cannot be divided so."""
         self._job = None
         if outcome.ending is Ending.DONE:
             self._requested_reading = None
