@@ -88,6 +88,7 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, models, sections, settings, self
         )
+        # Each page is brought up to date in its own turn of the event loop.
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()),
             self._show_runs,
@@ -242,6 +243,7 @@ class MainWindow(QMainWindow):
                 for page in parts.entries
             }
         )
+        # The panels of plug-ins are shown and hidden by commands, which are checked.
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
             action.setCheckable(True)
@@ -281,6 +283,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
+        # Each problem is told once, although several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))
@@ -302,6 +305,7 @@ class MainWindow(QMainWindow):
             models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
+            # a pair: a plan that names code of others, and the function to go on with
             code=lambda named: self.method_files.before(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
@@ -371,6 +375,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
+        """Show data that were opened, and their runs; offer to start runs that wait for them."""
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
@@ -444,6 +449,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:
+        """Show everywhere that a run has ended, and report how; the status bar names no waiting runs then."""
         self.status.show_run(record, 0)
         self.sections.show_runs()
         self.messages.tell(record)
@@ -488,6 +494,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the commands that are possible now, and name the window after data and study."""
+        # The keys of commands with whether each is possible, of the core and of plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(
@@ -496,6 +503,7 @@ class MainWindow(QMainWindow):
         over_window = self.sections.contributed.over_window
         if self.method_files.busy or any(controller.busy for controller in over_window):
             self.commands.enable(stop=True)
+        # Commands of plug-ins' pages and panels need data.
         has_data = session.dataset is not None
         self.commands.enable(
             **{command.key: has_data for command in self.commands.of_parts}
@@ -527,6 +535,7 @@ class MainWindow(QMainWindow):
             if dataset
             else []
         )
+        # Parts that were made in memory have no file.
         sources = (part.source.path for part in parts if part.source is not None)
         ranking = plan.extension(GivenRanking)
         plan_paths = (
@@ -540,7 +549,10 @@ class MainWindow(QMainWindow):
         ]
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Store the state, stop the workers and wait for them; ask first if a long run would be lost."""
+        """Store the state, stop the workers and wait for them; ask first if a long run would be lost.
+
+        A run that a study stores is not lost: it can be resumed.
+        """
         run = self.runs.current
         would_lose_run = (
             run is not None

@@ -136,6 +136,7 @@ class ExportController(Controller):
     def _ask_all(
         self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float
     ) -> None:
+        """Ask for a folder, and save all figures of the study in it; "" is a cancelled dialog."""
         folder = QFileDialog.getExistingDirectory(
             dialog,
             tr("Save all figures of the study"),
@@ -152,8 +153,13 @@ class ExportController(Controller):
         dpi: float,
         folder: Path,
     ) -> None:
-        """Have all figures of the study drawn, and write them into a folder, as the terminal command does."""
+        """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
+        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the dots per
+        inch. The dialog reports what was written, or why nothing was.
+        """
+
+        # Called with the contents of all files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
             existing = [path.name for path, _ in files if path.exists()]
             if not files:
@@ -165,7 +171,8 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                self._remember(folder / "figures")
+                self._remember(folder / "figures")  # a file in that folder
+                # a text file with the caption stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn(

@@ -162,7 +162,7 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # writes nothing, but refuses a file that is open here
+        # Writes nothing, but refuses a file that is open here; the worker writes.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -275,6 +275,7 @@ class FigureDialog(SavingDialog):
         Another width can be typed.
         """
         preset = PRESETS.get(self.width_box.currentData())
+        # The entry "other width" has no preset.
         self.millimetres.setEnabled(preset is None)
         if preset is not None:
             width, text_size = preset
@@ -295,17 +296,22 @@ class FigureDialog(SavingDialog):
         """Have the preview painted as large as it has room, at most twice the size of the figure."""
         style = self.style_chosen
         ratio = self.devicePixelRatioF()
-        room = self.preview.contentsRect().size() * ratio
-        # the width is in points
-        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
+        preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
+        # the width of the figure is in points, 72 to an inch
+        dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
-        self.paint("preview", paint, partial(self._show, room, ratio))
+        self.paint("preview", paint, partial(self._show, preview_size, ratio))
 
-    def _show(self, room: QSize, ratio: float, image: QImage) -> None:
+    def _show(self, preview_size: QSize, ratio: float, image: QImage) -> None:
+        """Show a painted figure in the preview, smaller if it is too high for it.
+
+        ``preview_size`` is in pixels of the screen, ``ratio`` of which are one logical
+        pixel.
+        """
         picture = QPixmap.fromImage(image)
-        if picture.height() > room.height():
+        if picture.height() > preview_size.height():
             picture = picture.scaledToHeight(
-                room.height(), Qt.TransformationMode.SmoothTransformation
+                preview_size.height(), Qt.TransformationMode.SmoothTransformation
             )
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
@@ -318,8 +324,8 @@ class FigureDialog(SavingDialog):
     ) -> None:
         """Have something painted on the worker, and then pass it to a function.
 
-        The function is not called if painting with the same description is asked for
-        again before, or if the dialog is closed.
+        The function is not called if painting with the same description, such as
+        "preview", is asked for again before, or if the dialog is closed.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

@@ -107,6 +107,7 @@ class Page(QWidget):
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
+        # A controller belongs to the page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
@@ -163,8 +164,9 @@ class Page(QWidget):
     def maximise(self, panel: Panel) -> None:
         """Give a panel the whole page by hiding the siblings of the panel and of the splitters around it."""
         self.restore_panels()
-        if panel in self._windows:
+        if panel in self._windows:  # it is not on the page
             return
+        # The sizes of all splitters are remembered, to be restored later.
         self._maximized_panel = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
@@ -200,6 +202,7 @@ class Page(QWidget):
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
+        # A hidden widget takes the position of the panel, so that it can come back.
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
@@ -225,6 +228,10 @@ class Page(QWidget):
             outside.window.close()
 
     def _bring_back(self, panel: Panel) -> None:
+        """Put a panel, whose window was closed, back into its splitter.
+
+        The sizes from before are restored once no panel has a window any more.
+        """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
         self.restore_panels()
@@ -245,6 +252,7 @@ class Page(QWidget):
         The space of hidden widgets goes to the largest visible widget.
         """
         while True:
+            # A hidden widget has no size; what remains goes to the largest one.
             total_size = sum(splitter.sizes())
             widgets = [splitter.widget(i) for i in range(splitter.count())]
             visible = [
@@ -267,7 +275,7 @@ class Page(QWidget):
         """Ask for the figure of the first plot that a panel shows, preferably one that is not empty."""
         plots = [plot for plot in panel.findChildren(Plot) if plot.isVisibleTo(panel)]
         drawn = [plot for plot in plots if not plot.is_empty()]
-        for plot in (drawn or plots)[:1]:
+        for plot in (drawn or plots)[:1]:  # at most one
             plot.figureAsked.emit()
 
     def _inside(self, kind: type[_Widget]) -> list[_Widget]:
@@ -307,6 +315,7 @@ class Page(QWidget):
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
+        # A page that was not visited yet has not opened the windows of last time.
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
