@@ -79,7 +79,7 @@ class AnalysisCommand:
         return f"{tr(entry.label)}: {tr(entry.summary)}.\n\n  rankstudio {entry.key} {subject}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's options."""
+        """Add the options of the analysis: its subject and its parameters, unless its module adds its own."""
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -95,7 +95,7 @@ class AnalysisCommand:
         )
 
     def run(self, args: argparse.Namespace) -> int:
-        """Carry the command out."""
+        """Carry out the analysis that the options describe, print its tables, and return the exit status."""
         # RankStudio's own analyses may read their options themselves.
         entry = self._entry
         if entry.terminal:
@@ -134,6 +134,7 @@ class AnalysisCommand:
 
     def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
         """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
+        # Without an option, the analysis takes its default.
         values = {}
         for parameter in self._entry.parameters:
             text = getattr(args, f"{_DEST_PREFIX}{parameter.name}")
@@ -157,7 +158,12 @@ def _subject_and_values(
 def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry out an analysis; return its result, and whether it was stopped before its end."""
+    """Carry out an analysis, with its progress; return its result, and whether it was stopped before its end.
+
+    ``subject`` is what is analysed, such as a run and its data. Before the first result,
+    Ctrl+C ends the command at once; from then on, it makes the analysis stop with the
+    result so far.
+    """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
     )
@@ -213,7 +219,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     )
     from rankstudio.engine.experiment.units.single_path import training_fold
 
-    # A run of a study, with its data.
+    # A run of a study, with its data. What is sealed is left out of both.
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)
         if run.sealed:
@@ -281,6 +287,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(group: Any, parameter: Parameter) -> None:
+    """Add the option of a parameter, whose help is its label, its values and its default."""
+    # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(
         "%", "%%"
     )

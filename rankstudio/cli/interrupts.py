@@ -94,6 +94,8 @@ def stopping() -> Iterator[Stop]:
 
     Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
     """
+    # The second Ctrl+C does what the first one would do otherwise; the handler may also
+    # be a number, such as SIG_IGN.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -114,7 +116,10 @@ def status(stopped: bool, sentence: str) -> int:
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Print how to continue a stopped run: by the same command, if a study keeps the finished part."""
+    """Print how to continue a stopped run: by the same command, if a study keeps the finished part.
+
+    ``args.typed`` are the words of the command line.
+    """
     if study is None:
         tell(
             "Nothing was saved. Use --study FILE to be able to resume a run.",

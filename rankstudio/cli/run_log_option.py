@@ -49,6 +49,7 @@ def log_store(target: str | None) -> LogStore | None:
     """
     if target is None:
         return None
+    # "mlflow", or "mlflow:PLACE"
     key, _, location = target.partition(":")
     entries = run_logs()
     if key not in entries:

@@ -321,6 +321,7 @@ def add_parameters(
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
+    # The owners of an option are pairs of a method's key and its parameter.
     for option, owners in options.items():
         _, p = owners[0]  # the name and kind are the same for all owners
         group = basic if any(parameter.basic for _, parameter in owners) else advanced
@@ -348,7 +349,10 @@ def add_parameters(
 
 
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
-    """Return the help of an option: each different text once, followed by its methods if `named`."""
+    """Return the help of an option: each different text once, followed by its methods if `named`.
+
+    `owners` are pairs of the key of a method and its parameter of this option.
+    """
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
@@ -451,9 +455,11 @@ def refuse_beside_comparison(args: argparse.Namespace) -> None:
 def _refuse_others(
     args: argparse.Namespace, allowed: Sequence[str], reason: str
 ) -> None:
+    """Raise a PlanError for an option that the user typed and that is not among those allowed."""
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
+        # None or False is the value of an option that was not typed
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
                 f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
@@ -531,6 +537,7 @@ def fold_of_data(
     if len(plan.folds) > 1:
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
+    # argparse keeps the parameters of methods under names with a prefix.
     option_names = {
         name.removeprefix("parameter_")
         for name, value in vars(args).items()
@@ -547,6 +554,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
+    # "1: 0.5, 2: 3" is a text with the costs themselves
     if ":" in text and not Path(text).is_file():
         return FeatureCosts.parsed(text)
     from rankstudio.engine.data.cost_files import read_costs
@@ -573,7 +581,10 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a plan that the options set, without the data and the parameters of methods."""
+    """Return the fields of a plan that the options set, without the data and the parameters of methods.
+
+    Each typed text is read by the function of its field.
+    """
     fields = {
         name: value
         for name in _FIELD_READERS
@@ -588,9 +599,10 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry of the file of preferences that the options name.
+    """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such file.
+    The result is None if the options name no such file. A plug-in reads these options;
+    without it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -602,9 +614,10 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 def _stated_parameters(
     args: argparse.Namespace, prefix: str, names: Callable[[], Names]
 ) -> dict[str, Any]:
-    """Return the parameters that were given as options, by name.
+    """Return the parameters of methods that the user typed as options, by name.
 
-    Names of features are replaced by ids.
+    The parser keeps them under names that begin with ``prefix``. In lists of features,
+    names are replaced by ids; ``names`` returns the names of the data's features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -626,9 +639,16 @@ def _stated_parameters(
 def _refuse_unknown_parameters(
     key: str, parameters: Mapping[str, Any], prefix: str
 ) -> None:
-    """Raise a PlanError for parameters that a method does not have.
+    """Raise a PlanError for parameters that a method does not have; the text names their options.
 
-    The text of the error names their options.
+    Parameters
+    ----------
+    key : str
+        The method; "" for no final ranker.
+    parameters : mapping
+        The stated parameters, by name.
+    prefix : str
+        Beginning of their options: "--", or "--ranker-".
     """
     options = {
         p.name: prefix + p.option.removeprefix("--")
@@ -732,12 +752,15 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
+    Items are separated by semicolons or commas, and lists to try one after the other by
+    "|". ``names`` returns the names of the data's features; it is called only for names.
+
     Raises
     ------
     ParameterError
-        As :func:`feature_ids` does.
+        If a name belongs to no feature or to several; the text has similar names.
     """
-    # Each item becomes (feature, ":", cost).
+    # Each item becomes (feature, ":", cost); without a colon, the first two are "".
     lists = [
         [item.rpartition(":") for item in _split_items(part, ";,")]
         for part in text.split("|")
@@ -761,6 +784,7 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
+    """Return a list of ids and names with ids only; a comma may also be part of a single name."""
     is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
     return ", ".join(str(_feature_id(item, option, names)) for item in items)
@@ -798,6 +822,7 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
+    """Return the end of an error that suggests up to three similar names; "" without any."""
     names_by_folded_name = {_folded(name): name for name in names}
     close_names = [
         names_by_folded_name[folded]

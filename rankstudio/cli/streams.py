@@ -41,6 +41,7 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
+    # Errors of the error stream have nowhere to go, so its file drops what it cannot write.
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
@@ -117,6 +118,7 @@ def input_file(path: Path, ending: str = "") -> Path:
         return path
     from rankstudio.engine.support.files import temporary_folder, write_bytes
 
+    # a program started without a standard input has an empty one
     content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     try:
         folder = temporary_folder()
@@ -172,6 +174,7 @@ def print_file(path: Path) -> None:
     OutputError
         If the file is binary and would go to a terminal.
     """
+    # A terminal, or a caller that captures text, cannot take the bytes as they are.
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None or sys.stdout.isatty():
         _write_to_stdout(path.read_bytes())
@@ -252,6 +255,7 @@ def _write_to_stdout(content: str | bytes) -> None:
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
+    # a name of a file may have bytes that are no valid text
     data = (
         content.encode("utf-8", "backslashreplace")
         if isinstance(content, str)

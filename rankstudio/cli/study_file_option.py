@@ -85,7 +85,7 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def run_choice(args: argparse.Namespace) -> RunChoice:
-    """Return the runs that the options choose.
+    """Return the choice of runs that the options make: by the name of their data, and by numbers.
 
     Raises
     ------
@@ -105,7 +105,10 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 
 
 def tell_others(source: ReportSource, description: str) -> None:
-    """Print which datasets of a study are left out by default."""
+    """Print which datasets of a study are left out by default; a description begins the note.
+
+    Without options, the runs on the data of the last run are used.
+    """
     if source.other_datasets:
         tell(
             f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
@@ -166,7 +169,7 @@ class OpenedRun:
     sealed: bool
 
     def fold(self, text: str | None) -> FoldResult:
-        """Return the result on the fold that an option names, or on the first."""
+        """Return the result on the fold that the text of ``--fold`` names, or without a text on the first."""
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
         if number not in folds:
@@ -247,6 +250,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
+    # the last run, if all are finished and undamaged
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
         if dict(run.versions) != versions(run.key.plan.sources):

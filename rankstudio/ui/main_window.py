@@ -283,7 +283,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
-        # Each problem is told once, although several pages are connected.
+        # Each problem is shown once, although several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))

@@ -221,7 +221,7 @@ def _number_of_digits(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print or write the comparison of the runs of studies, or a table for publication; return 0."""
     check_numbers(args, seed=0)
     if _is_table_wanted(args):
         return _write_table(args)
@@ -233,6 +233,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
     # The comparison in the wanted form.
+    # One group of comparable runs is a JSON object, several are a list.
     text: str
     match form:
         case "json":
@@ -258,6 +259,7 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
+    # A table for publication leaves out runs that the user has hidden.
     opener = _data_opener(args.data)
     sources = []
     for path in args.studies:
@@ -284,14 +286,15 @@ def _data_opener(name: str | None) -> Opener:
 def _compared_runs(
     sources: Sequence[ReportSource], args: argparse.Namespace
 ) -> list[RunResult]:
-    """Return the runs on the part that ``--part`` names.
+    """Return the runs with the measures of the part that ``--part`` names.
 
-    By default, these are runs without sealed test parts.
+    By default, the measures of sealed test parts are left out.
     """
     # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
+        # the runs as stored, and as they may be shown
         for run, visible in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
@@ -327,6 +330,7 @@ def _compare_runs(
 
     Runs are numbered from 1 on each dataset.
     """
+    # The reference is named by a number, or by a method.
     against = (
         int(args.against) if args.against and args.against.isdecimal() else args.against
     )

@@ -29,12 +29,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print the script that completes command lines in a shell; return 0."""
     import shtab
 
     from rankstudio.cli import command_line, known_commands
 
     parser = command_line(tuple(known_commands()))
+    # Arguments that are files complete names of files.
     for action in _all_actions(parser):
         is_path = action.type is Path or action.dest == "data"
         if is_path and not action.choices:

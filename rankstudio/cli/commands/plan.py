@@ -71,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print or write the plan of a run in one of the formats, and return 0."""
     refuse_output_with_json(args)
     endings = {key: form.suffix for key, form in _FORMATS_BY_KEY.items()}
     form = _FORMATS_BY_KEY[
@@ -95,6 +95,7 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
 
     The versions are empty for a plan in TOML.
     """
+    # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":
         allow_named_code(args, args.source)
         return with_data_beside(load_plan(args.source), args.source), {}

@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Score the documents of a file with a model, print or write the scores, and return 0."""
     import numpy as np
 
     from rankstudio.engine.export.model_files import score_file

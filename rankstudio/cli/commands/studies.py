@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print the runs of studies, with their state and duration; return 0."""
     # Runs of all studies as plain values, for both outputs.
     listed: list[dict[str, Any]] = []
     for path in args.studies:
