@@ -80,6 +80,7 @@ class AnalysisCommand:
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the analysis: its subject and its parameters, unless its module adds its own."""
+        # An analysis may name a module of its own for its options in the terminal.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -276,6 +277,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the positional argument DATA, and the option of the sample, which stands for it."""
     parser.add_argument(
         "data",
         type=place_name,

@@ -84,7 +84,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the options of method, model selection and parameters."""
+    """Add the options of method, model selection and parameters.
+
+    The parser keeps parameters under names with a prefix, such as "parameter_", as a
+    method and a final ranker may have parameters of one name.
+    """
     _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
         parser,
@@ -677,6 +681,7 @@ def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
     """Return a function that reads the names of the features of a plan's data."""
 
     def read() -> Names:
+        """Open the data, and return the names of their features by id."""
         from rankstudio.engine.experiment.runner import open_data
 
         dataset = open_data(plan)
@@ -694,6 +699,7 @@ def _parsed_groups(text: str) -> Groups:
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of folds in a text, separated by commas or spaces."""
     try:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:

@@ -20,6 +20,7 @@ class _ErrorFile(io.FileIO):
     """The file of the error stream, which drops bytes that cannot be written."""
 
     def write(self, data: Any, /) -> int:
+        """Write bytes, and return how many; those that cannot be written count as written."""
         try:
             return super().write(data)
         except (

@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         self.notice = Notices(self._theme)
 
     def _make_controllers(self) -> None:
-        """Make the controllers of studies, measurements, runs and given models."""
+        """Make the controllers over the whole window: of studies, measures, runs, and models of others."""
         self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(
@@ -150,7 +150,11 @@ class MainWindow(QMainWindow):
         self.help = Help(self._theme, self.notice, self.sections.places, self)
 
     def _lay_out(self) -> None:
-        """Put the welcome page and the workspace into the window, with notices above them."""
+        """Put the welcome page and the workspace (all pages) into the window, with notices over them.
+
+        Notices and the bar of loading leave the strip at the foot of the pages free. Esc
+        closes the newest notice.
+        """
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
@@ -581,6 +585,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
+        """Ask whether to close the window, although a run that no study stores is in progress."""
         text = tr(
             "A run is still in progress and is not saved in a study. Close anyway and discard its results?"
         )

@@ -100,7 +100,7 @@ table for publication:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the comparison: its runs, its table for publication, and its output."""
     # Which runs are compared, and how.
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"

@@ -24,7 +24,7 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the argument that names the shell."""
     parser.add_argument("shell", choices=SHELLS, help=f"shell: {', '.join(SHELLS)}")
 
 

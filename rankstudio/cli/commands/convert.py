@@ -75,7 +75,7 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the data to read, the features to keep, and the files to write."""
     # Standard input has no second file for query sizes.
     piped = [entry.key for entry in written_formats() if not entry.sizes]
 

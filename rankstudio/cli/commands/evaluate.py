@@ -67,7 +67,7 @@ EPILOG = _epilog()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the data, the scores or the model, and the measures."""
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(

@@ -65,6 +65,7 @@ def _epilog() -> str:
     """Return the formats with their descriptions, their limits and the extras that they need."""
     entries = []
     for form in model_formats().values():
+        # a format for linear models, tree models, or both
         limit = (
             ""
             if form.linear and form.trees
@@ -85,7 +86,7 @@ EPILOG = _epilog()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the model, the format, and the data for the verification."""
     # The model and its format.
     add_model(parser)
     parser.add_argument(

@@ -54,7 +54,7 @@ they are read from their original location, and the bands are left out if the da
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the study, the choice of figures, and their look."""
     # Which figures, and where to.
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
     parser.add_argument(

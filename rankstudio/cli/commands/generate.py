@@ -26,7 +26,7 @@ Existing files are overwritten only with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the folder, and of the size of the data."""
     parser.add_argument(
         "folder",
         metavar="FOLDER",

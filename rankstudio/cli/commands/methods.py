@@ -22,7 +22,7 @@ the key of a method to list only that method.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the argument that names a method, and the option of JSON."""
     parser.add_argument(
         "method", nargs="?", help="key of a method, such as greedy-rankrls"
     )
@@ -58,7 +58,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
         }
         for p in entry.parameters
     ]
-    steps = entry.step_kind.name.lower()
+    steps = entry.step_kind.name.lower()  # "features", "rounds" or "iterations"
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **asdict(entry.description),

@@ -46,7 +46,7 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the study or plan to read, and of the format to write."""
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
@@ -77,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
     form = _FORMATS_BY_KEY[
         form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
     ]
+    # Programs and notebooks name the versions with which the run was computed.
     plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))

@@ -28,7 +28,7 @@ To leave a plug-in out, add --without NAME to any command."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the list of plug-ins, and of the check of one."""
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of text"
     )

@@ -391,7 +391,10 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
-    """Return everything about a group of runs as plain values."""
+    """Return all about a group of comparable runs as plain values: tests, Pareto fronts, effects of pins.
+
+    ``seed`` is that of the randomisation of the tests on pins.
+    """
     by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
     return {
@@ -487,6 +490,7 @@ def _front_as_dicts(
 
 
 def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
+    """Return the stability indices of a run as plain values; None for a run without any."""
     if stability is None:
         return None
     return {

@@ -100,6 +100,7 @@ class Loader(QObject):
                 handle(message)
 
         def finish(outcome: Outcome) -> None:
+            """Report how opening has ended, to the caller or by the signal of a refusal."""
             self._job = None
             self.ended.emit()
             if end is not None:

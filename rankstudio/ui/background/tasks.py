@@ -81,6 +81,7 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
+        """Open the data, and yield shares of them, then the dataset; refuse data that have changed."""
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):

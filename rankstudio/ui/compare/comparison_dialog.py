@@ -231,7 +231,7 @@ class ComparisonDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
-        """Connect the widgets of the dialog to their actions."""
+        """Connect the widgets of the dialog to their actions; the Delete key removes pipelines in the list."""
         self.methods.itemChanged.connect(self._update)
         self.ranker.currentIndexChanged.connect(self._update)
         self.add.clicked.connect(self._add)

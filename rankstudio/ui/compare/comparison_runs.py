@@ -176,6 +176,7 @@ class ComparisonRuns(Controller):
         # Interrupted runs of a study only have a record of their data: those whose data
         # are these get the open dataset, so that they can be resumed.
         def queue(dataset: FoldedDataset) -> None:
+            """Queue the plans of the group on their open data, and resume interrupted runs."""
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
@@ -184,6 +185,7 @@ class ComparisonRuns(Controller):
                 if (record := pipelines.interrupted(plan)) is not None
             ]
 
+            # Called with those of the runs whose recorded data are these.
             def adopt(records: list[RunRecord]) -> None:
                 self._models.runs.adopt(records, dataset)
                 self._queue(plans, dataset)

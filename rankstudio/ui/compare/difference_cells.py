@@ -118,10 +118,11 @@ def _draw_parts(
 ) -> None:
     """Draw the bar of better, equal and worse queries, of ``length`` pixels, at the left of a cell."""
     n_queries = test.wins + test.ties + test.losses
-    per_query = length / n_queries if n_queries else 0.0
+    per_query = length / n_queries if n_queries else 0.0  # pixels
     top = rect.center().y() - _BAR_HEIGHT / 2 + 1
     x = float(rect.left())
     painter.setPen(Qt.PenStyle.NoPen)
+    # each part in a color of the theme, from left to right
     for count, role in (
         (test.wins, "ok"),
         (test.ties, "line_hover"),
@@ -272,6 +273,7 @@ class DifferenceCells:
         return text.format(**_number_texts(test))
 
     def _difference_spoken(self, row: Any) -> str:
+        """Return the difference and its interval in the words of a screen reader; without a test, why."""
         test = self._test(row)
         if test is None:
             return self._role(row)

@@ -131,6 +131,7 @@ class ComparisonScope:
         shown_run = self.runs.shown
         if dataset is None:
             return None
+        # Only groups on the open data; the shown run may be on other data.
         on_data = {
             record.key
             for record in self.runs.records

@@ -158,7 +158,10 @@ class FoldsView(View):
     def show_table(
         self, table: RunTable, name: str, contents: RunTableRows | str
     ) -> None:
-        """Show a table of the run called ``name``, or the reason why it has none."""
+        """Show a plug-in's table of the run called ``name``, or the reason (a text) why it has none.
+
+        The table may have a sentence below its rows.
+        """
         if isinstance(contents, str):
             self._set_columns((table.key,), ())
             self.set_caption(f"{name} · {contents}")

@@ -106,6 +106,10 @@ def _caption(
 
 
 def _convention_columns(name: str, current: str) -> list[Column]:
+    """Return the columns: the run, its method, and the measure by each convention.
+
+    ``name`` is that of the measure, and ``current`` the key of the convention in use.
+    """
     return [
         RUN_DOT,
         Column("key", tr("run"), "right", width=44),

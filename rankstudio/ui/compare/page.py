@@ -61,6 +61,7 @@ class ComparePage(CompareController):
         return {"export_table": self.table.open}
 
     def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+        """Yield two entries of the command palette for each run: to show it, and to remove it."""
         session = self._session
         runs = self._runs
         for run in runs.records:

@@ -244,7 +244,10 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def copy_table(self) -> None:
-        """Put the table on the clipboard as text, and HTML also as HTML, for word processors."""
+        """Put the table on the clipboard as text, and HTML also as HTML, for word processors.
+
+        A binary format has no text, so that nothing is copied.
+        """
         form = self.chosen_format
         table = self._table
         if table is None or form.text is None:

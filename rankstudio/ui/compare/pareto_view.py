@@ -139,6 +139,7 @@ class ParetoView(View):
         self._clear()
 
     def _clear(self) -> None:
+        """Show no models, and no sentence on them."""
         self._rows = []
         self.plot.set_spots((), None)
         self.table.set_rows(())
@@ -432,7 +433,10 @@ _X_LABELS = {
 
 
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
-    """Return the columns of a measure, with the cost where models are compared by cost."""
+    """Return the columns of the table of models, for a measure.
+
+    ``by`` is "size", "cost" or "milliseconds"; for the last two, a column has the cost.
+    """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []
     )

@@ -253,6 +253,7 @@ class _Relabelling(LastingChange):
         self._is_done = before is not None
 
     def again(self) -> _Relabelling:
+        """Return the same change as a new command, which is already done."""
         return _Relabelling(
             self._relabel,
             self._record,

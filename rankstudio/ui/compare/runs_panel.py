@@ -473,6 +473,7 @@ class RunsPanel(Panel):
         self._scroll_to_run()
 
     def _scroll_to_run(self) -> None:
+        """Scroll to the run that is to be revealed, if it is listed by now; otherwise wait."""
         row = (
             self._rows.get(self._key_to_reveal)
             if self._key_to_reveal is not None
@@ -916,7 +917,11 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
-    """Return the columns that identify a run: tick, dot, number and method."""
+    """Return the columns that identify a run: tick, dot, number and name.
+
+    The dot has the run's color in plots. A run with a note on its results has a mark
+    after its name.
+    """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
         "key",
@@ -947,7 +952,7 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return those of the columns "tags" and "note" whose key is among the given keys."""
+    """Return those of the columns "tags" and "note" whose key is among some keys; both can be edited."""
     tags = Column(
         "tags",
         tr("tags"),

@@ -149,6 +149,7 @@ class StabilityView(View):
         )
 
     def _lay_out(self) -> None:
+        """Lay out the map, the table, and the indices in an area that scrolls."""
         self.warning.setWordWrap(True)
         self.warning.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
@@ -298,6 +299,7 @@ def _stability_columns(folds: Sequence[int]) -> list[Column]:
 
 
 def _rank_column(fold: int) -> Column:
+    """Return the column of the positions at which a fold has selected each feature."""
     return Column(
         f"fold-{fold}",
         tr("fold {fold}").format(fold=fold),

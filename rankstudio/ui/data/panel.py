@@ -251,6 +251,7 @@ def _constant_features_sentence(features: Sequence[FeatureSummary]) -> str:
 
 
 def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
+    """Return a sentence on queries without a relevant document; "" without such queries."""
     if summary is None or not summary.without_relevant:
         return ""
     return trn(
@@ -487,7 +488,10 @@ class DataPanel(Panel):
             self._labels.set_rows(label_rows(summary))
 
     def described(self) -> str:
-        """Return which documents the summary describes: "training documents of fold 4"."""
+        """Return which documents the summary describes: "training documents of fold 4".
+
+        That of all folds describes the test parts, which have each document once.
+        """
         if self._fold is not None:
             has_several_folds = (
                 self._dataset is not None and len(self._dataset.folds) > 1

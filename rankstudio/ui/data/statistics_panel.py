@@ -164,6 +164,7 @@ _short = partial(significant, digits=4)
 
 
 def _range_text(row: DescribedFeature) -> str:
+    """Return the least and the greatest value of a feature; a single number if they are equal."""
     summary = row.summary
     if summary.minimum == summary.maximum:
         return _number(summary.minimum)
@@ -571,6 +572,10 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
+    """Return the columns of the features that the table of documents has.
+
+    These are all, unless there are too many (None means that there are not).
+    """
     columns = shown_features(data)
     return (
         range(data.n_features)

@@ -66,7 +66,11 @@ class ExportController(Controller):
         self._window = parent
 
     def dialog(self) -> ExportDialog:
-        """Return the export dialog with all present items, on the chosen model, not an inspected one."""
+        """Return the export dialog with all present items, on the chosen model, not an inspected one.
+
+        A chip in the dialog tells that the model was chosen by hand; its button goes back
+        to the one that the run chose, whose items are listed then.
+        """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
         dialog = ExportDialog(
@@ -161,6 +165,7 @@ class ExportController(Controller):
 
         # Called with the contents of all files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
+            """Write the drawn files, each a pair of path and contents; ask before files are replaced."""
             existing = [path.name for path, _ in files if path.exists()]
             if not files:
                 dialog.say(tr("The study has no finished run yet."), "muted")

@@ -252,6 +252,7 @@ class ExportDialog(SavingDialog):
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self._list.currentRowChanged.connect(self._show_item)
         self._list.itemActivated.connect(self.save)
         self._format.activated.connect(self._follow_format)

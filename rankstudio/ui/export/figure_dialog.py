@@ -130,6 +130,7 @@ class FigureDialog(SavingDialog):
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
+            """Put the painted picture on the clipboard in two forms, with the caption as text."""
             image, svg = pictures
             data = QMimeData()
             data.setImageData(image)
@@ -180,7 +181,10 @@ class FigureDialog(SavingDialog):
     # Contents, layout and connections
 
     def _fill(self) -> None:
-        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers."""
+        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
+
+        The entry of a format or width holds its key.
+        """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
         for name, label in LABELS.items():
@@ -248,6 +252,7 @@ class FigureDialog(SavingDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self.figure_box.currentIndexChanged.connect(self._show_figure)
         self.width_box.currentIndexChanged.connect(self._follow_width)
         self.millimetres.valueChanged.connect(self._draw_soon)
@@ -261,6 +266,7 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _show_figure(self) -> None:
+        """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
         # which may be cut
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))

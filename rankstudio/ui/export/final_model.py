@@ -180,6 +180,10 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
 
 
 def _criterion_name(plan: Plan) -> str:
+    """Return the name of the measure by which a plan chooses a model.
+
+    Names of measures of left-out queries say so themselves.
+    """
     if plan.select_by == CRITERION:
         return tr("training criterion")
     return (

@@ -99,6 +99,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 
 def _final_model_item(models: Models, name: str) -> ExportItem:
+    """Return the item of the final model of the shown run; ``name`` begins the file's name."""
     session = models.session
     record = models.current.shown.record
     measured = models.measured.view(record) if record is not None else None
@@ -224,7 +225,10 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return the reason why there is no current model, and what the user can do."""
+    """Return the reason why there is no current model, and what the user can do.
+
+    Without data, a run, a single fold or a finished fold there is none.
+    """
     record = current.shown.record
     fold = session.watched
     if session.dataset is None:
@@ -278,6 +282,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
     """
 
     def write(path: Path) -> None:
+        """Write the results of the run, or of its finished folds, into a folder."""
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
@@ -339,6 +344,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
+        """Submit a job that writes the figure of the plot, and a text file with its caption."""
         label = tr("Writing {name}").format(name=path.name)
         # A plot of its own source (not of the shown data) has a caption that says so, and
         # needs no heading.
@@ -575,6 +581,7 @@ def _model_writer(
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
+        """Submit a job that ranks with the written file; its outcome, or error, is passed to a function."""
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
             partial(
@@ -588,6 +595,7 @@ def _model_writer(
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
+        """Submit a job that writes the model and verifies the file."""
         return worker.task(
             tr("Writing {name}").format(name=path.name),
             partial(
@@ -719,6 +727,7 @@ def _dataset_writers(
         on_done: Callable[[str], object],
         failed: Callable[[str], object],
     ) -> Job:
+        """Submit a job that writes the data; at its end, a sentence names what the format cannot store."""
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:

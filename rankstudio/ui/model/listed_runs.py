@@ -162,7 +162,11 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
 
 
 def _recorded_data(dataset: FoldedDataset) -> RecordedData:
-    """Make the same record of a dataset as a study stores."""
+    """Make the same record of a dataset as a study stores: its name, path, checksums and features.
+
+    ``first_file`` is the checksum of the first data file, by which the user's names of
+    features are found.
+    """
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)

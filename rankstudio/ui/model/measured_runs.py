@@ -556,6 +556,7 @@ class RunRankings(QObject):
         )
 
     def _is_new(self, record: RunRecord) -> bool:
+        """Return whether a run is finished, has open documents, and is neither ranked nor being ranked."""
         has_documents = record.dataset.folds[0].train.n_documents > 0
         return (
             has_documents

@@ -284,7 +284,7 @@ class Page(QWidget):
         return [widget for root in roots for widget in root.findChildren(kind)]
 
     def _show_menu(self, panel: Panel, position: QPoint) -> None:
-        """Offer the actions on a panel."""
+        """Offer in a menu to give a panel the whole page or a window of its own, or to take it back."""
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:

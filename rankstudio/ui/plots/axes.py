@@ -326,7 +326,7 @@ def _draw_placeholder(
     wrapped = metrics.boundingRect(
         box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder
     )
-    if wrapped.height() > box.height():
+    if wrapped.height() > box.height():  # on one line, cut where it is too long
         flags = Qt.AlignmentFlag.AlignCenter
         placeholder = metrics.elidedText(
             placeholder, Qt.TextElideMode.ElideRight, int(box.width())

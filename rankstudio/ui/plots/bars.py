@@ -261,7 +261,10 @@ class BarsPlot(Plot):
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
-        """Return in words who won, the runner-up and the distance."""
+        """Return in words which candidate won, the best other one, and by how much it won.
+
+        A pinned feature may win without the longest bar, or without a bar.
+        """
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]
@@ -287,6 +290,7 @@ class BarsPlot(Plot):
             zip(bars, self.slots(frame, bars), strict=True)
         ):
             is_winner = bar.id == self.winner
+            # colors are named by their roles in the theme
             color_of_others = "muted" if i == self.under_mouse else "bar"
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.q("accent" if is_winner else color_of_others))
@@ -300,6 +304,7 @@ class BarsPlot(Plot):
             painter.setPen(colors.q("text" if is_winner else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
+        # The line of zero, and above the plot how many candidates are shown.
         zero = frame.y_px(0.0)
         area = frame.area
         hairline(

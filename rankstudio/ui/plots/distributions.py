@@ -158,7 +158,10 @@ class DensityPlot(Plot):
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each class has most of its values, and how many of them are 0."""
+        """Return in words where each class has most of its values, and how many of them are 0.
+
+        The latter is said of classes whose zeros have a bar of their own.
+        """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
             tr("{label} most often near {xs:.3g}").format(

@@ -252,6 +252,7 @@ class Layer(QGraphicsItem):
             sys.excepthook(*sys.exc_info())
 
     def _render(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the layer, cut off outside of the plot area if it is to be."""
         painter.save()
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

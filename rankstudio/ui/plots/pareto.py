@@ -278,7 +278,7 @@ class ParetoPlot(Plot):
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Return the lines of the box on a marker."""
+        """Return the lines of the box on a marker: its worth ± the standard error, and the best for comparison."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
@@ -355,7 +355,7 @@ class ParetoPlot(Plot):
         return names.get(position, "")
 
     def summary(self) -> str:
-        """Describe the best and the suggested model."""
+        """Describe the best model, and the suggested one by the name of the rule that suggests it."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(
                 title=self.axes.title, n_spots=len(self.spots)
@@ -542,7 +542,11 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
 def draw_band_name(
     plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the meaning of the band at the upper right, if a long or a short name has room."""
+    """Write the meaning of the band at the upper right, if a long or a short name has room.
+
+    A swatch of the band stands before it. The band is that of models that are not
+    clearly worse than the best; some rules have none.
+    """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))

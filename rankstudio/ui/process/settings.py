@@ -248,6 +248,7 @@ class Settings:
         return self._values.get(key)
 
     def _read(self, key: str) -> Any:
+        """Return the stored value of a key; None for a damaged one."""
         try:
             return self._store.value(key)
         except (

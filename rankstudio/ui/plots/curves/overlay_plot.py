@@ -312,7 +312,7 @@ class OverlayPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return one row a point."""
+        """Return a row for each point: its run, x, y, and the difference to the reference with its interval."""
         header = [
             "run",
             self.axes.x_label,
@@ -335,6 +335,7 @@ class OverlayPlot(Plot):
 
     def readout(self, target: Point) -> list[Line]:
         """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
+        # The target is a curve's position and the position of a point on it.
         curve = self.curves[target[0]]
         i = target[1]
         size = self.frame().outer.size()
@@ -352,6 +353,7 @@ class OverlayPlot(Plot):
         if curve.reference:
             lines.append(Line(tr("the reference")))
         elif np.isfinite(curve.half[i]):
+            # the interval is the difference less and plus half its length
             ends = [
                 signed(float(curve.difference[i] + s * curve.half[i]), 4)
                 for s in (-1, 1)
@@ -407,7 +409,7 @@ class OverlayPlot(Plot):
         return True
 
     def summary(self) -> str:
-        """Return in words where each curve is best, and what is chosen."""
+        """Return in words where each curve is greatest, and which point is chosen and which inspected."""
         sentences = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
@@ -441,7 +443,10 @@ def below_names(
     x_range: tuple[float, float],
     y_range: tuple[float, float],
 ) -> Frame:
-    """Lay out a drawing that has the names of its curves above the plot area, if it is high enough."""
+    """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
+
+    The result is the map from data, in the two ranges, to pixels of a drawing of ``size``.
+    """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     if size.height() - names_height < plot.least_height:
         names_height = 0.0

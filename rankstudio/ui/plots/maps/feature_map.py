@@ -295,9 +295,10 @@ class FeatureMapPlot(HeatMapPlot):
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return the lines of the box on a cell: feature, value and column."""
-        row, column = self._at(cell)
+        row, column = self._at(cell)  # the row from the top
         if self.shown is None:
             return []
+        # The rank of a feature is 0 if the model has not selected it.
         feature = self.features[row]
         name = (
             tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"

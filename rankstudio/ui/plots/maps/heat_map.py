@@ -401,6 +401,7 @@ class HeatMapPlot(Plot):
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
+        # The last edge that is not right of, or below, the point begins its cell.
         xs, ys = self.edges(frame)
         column = int(
             np.clip(
@@ -435,7 +436,10 @@ class HeatMapPlot(Plot):
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
-        """Return the note, else in words where the greatest value is, and the chosen cell."""
+        """Return in words where the best or the greatest value is, and the chosen and the inspected cell.
+
+        A note, if the map has one, replaces the first.
+        """
         cell = self.best or np.unravel_index(
             int(np.nanargmax(self.values)), self.values.shape
         )
@@ -444,6 +448,7 @@ class HeatMapPlot(Plot):
             title=self.axes.title, row=self._said(int(cell[0]), int(cell[1]))
         )
         sentences = [self.note or greatest]
+        # After a change of the values, a cell may be beyond the map.
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             sentences.append(
                 tr("chosen: {chosen}").format(chosen=self._said(*self.chosen))

@@ -209,7 +209,10 @@ class SetMatrixPlot(Plot):
         ]
 
     def figure(self) -> MapFigure:
-        """Return the matrix; the features are the columns."""
+        """Return the matrix as a figure: a row for each set, at most 40, a column for each visible feature.
+
+        A cell is 1 if the set has the feature, else 0.
+        """
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
