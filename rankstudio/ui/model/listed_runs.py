@@ -164,8 +164,8 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
 def _recorded_data(dataset: FoldedDataset) -> RecordedData:
     """Make the same record of a dataset as a study stores: its name, path, checksums and features.
 
-    ``first_file`` is the checksum of the first data file, by which the user's names of
-    features are found.
+    ``first_file`` is the checksum of the first data file, which is the same for every
+    division of the data into folds.
     """
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""
