@@ -141,6 +141,8 @@ def known_commands() -> Mapping[str, CommandSource]:
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
+    # A command is a module, named by its path; an analysis makes a command of itself. No
+    # name is that of another command.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,

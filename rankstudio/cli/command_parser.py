@@ -64,6 +64,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
+        # Whether the help depends on the method, the typed words, and the word for which
+        # --sample stands.
         self.by_method = False
         self._typed: list[str] = []
         self.sample_word = ""

@@ -224,7 +224,9 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
-    """Return files or folders by the names that the user gave to them in an option.
+    """Return files or folders by the names that the user gave to them in an option, as NAME=PLACE.
+
+    ``option`` and ``example`` are for the text of an error.
 
     Raises
     ------

@@ -141,7 +141,7 @@ class ProgressBar:
         self._n_done = 0.0  # finished units, and the share of the current one
         # the stored ones were in a study already
         self._n_finished_units = self._n_stored_units = 0
-        self._is_computing = False
+        self._is_computing = False  # whether the current unit has made a step
         self._n_units = 1
         self._steps_per_unit = 1
         self._folds: tuple[int, ...] = ()

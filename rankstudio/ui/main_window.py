@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        self._asks = True
+        self._asks = True  # before the window is closed on a run
         self.models = models = Models(settings, runner, self)
         self.session = models.session
         self.runs = models.runs

@@ -571,6 +571,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     names = list(
         dict.fromkeys(name for result in runs for name in result.plan.measures)
     )
+    # For each run, the averages that publications print for its method and data.
     printed = [printed_of(result) for result in runs]
     printed_names = [
         name
@@ -595,6 +596,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
         for result, printed_of_run in zip(runs, printed, strict=True)
         for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
+    # The runs share their folds, so the baseline of the first is that of all.
     baseline = runs[0].baseline
     # The space at the end is below the stars of the runs.
     single = [

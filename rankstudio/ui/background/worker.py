@@ -108,11 +108,12 @@ class Job:
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
+        # Notified when the job may go on or has to stop; guards what follows.
         self._state = threading.Condition()
         self._cancelled = False
         self._paused = paused
-        self._steps = 0
-        self._held = False
+        self._steps = 0  # requested steps that are not done yet
+        self._held = False  # whether the worker waits in the pause
         self._abandoned = False
 
     @property
@@ -219,9 +220,10 @@ class _Thread(QThread):
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
         self._waiting: deque[Job] = deque()
+        # Notified when a job arrives, or one of the two flags changes.
         self._changed = threading.Condition()
         self._stopping = False
-        self._held = False
+        self._held = False  # no further job begins
         # the last job works; the jobs before it have given way to it
         self._under_way: list[Job] = []
 
@@ -369,6 +371,7 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
+        # While there are jobs, the timer delivers their messages on this thread.
         self._timer = QTimer(self)
         self._timer.setInterval(interval)
         self._timer.timeout.connect(self._drain)

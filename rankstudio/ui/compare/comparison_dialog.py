@@ -113,6 +113,7 @@ class ComparisonDialog(QDialog):
         self._listed_runs: set[int] = (
             set()
         )  # numbers of all runs that were in the list since the dialog opened
+        # whether the table has columns of data and of labels; None before the first time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
@@ -126,6 +127,7 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
+        # The entries hold the file of a comparison; "" for the runs and the plan here.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)

@@ -65,7 +65,7 @@ class ComparisonRuns(Controller):
         self._models = models
         self._settings = settings
         self._window = parent
-        # the plans of a group read the same data
+        # Plans that wait until their data are open; those of a group read the same data.
         self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -204,14 +204,14 @@ class ComparisonRuns(Controller):
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
-        # else the view stays as it is
+        # A new run is shown only if no run is shown and its data are open.
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
             # A run on the same path whose files have changed has other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
-            elif dataset is session.dataset:
+            elif dataset is session.dataset:  # as the command Resume does
                 self.goOnAsked.emit(run)
             else:
                 runs.go_on(run, is_shown=False)

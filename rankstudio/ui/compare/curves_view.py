@@ -68,13 +68,14 @@ class CurvesView(Panel):
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _EMPTY_TEXT
+        # Only the selected run has a band, and names stand at the ends of the curves.
         self.plot.one_band = self.plot.names_at_ends = True
         self.plot.shared = Shared(
             "curves", tr("Curves of the ticked runs"), compares=True
         )
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
-        self.plot.confirms = True
+        self.plot.confirms = True  # a double click chooses a model
         self.plot.confirmed.connect(self._confirm)
         self._offered_axes: tuple[str, ...] = ()
         self._costs_are_milliseconds = False

@@ -209,6 +209,7 @@ class PairedTests(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
+        # Tests by run, reference and how both are measured.
         self._tests: dict[Pair, PairedComparison] = {}
         # Each comparison is a job of its own: a path that the slider needs waits for
         # one of them at most.
@@ -362,6 +363,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
+        # The curves are compared anew after these changes; marks on them move after the
+        # last two.
         signals = (
             view.by.chosen,
             self._runs.removed,

@@ -72,6 +72,7 @@ class FoldsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._columns_key: tuple[object, ...] = ()  # what the columns depend on
+        # Tables of plug-ins are further choices in the header.
         self.tables = {table.key: table for table in run_tables()}
         choices = [(key, tr(table.label)) for key, table in self.tables.items()]
         help_lines = [

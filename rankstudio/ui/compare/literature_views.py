@@ -34,6 +34,7 @@ class ConventionsView(View):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
+        # measure and convention, on which the columns depend
         self._shape: tuple[str, str] = ("", "")
         about = tr("Mean of the measure and rank of each run, by convention.")
         self.table = self.add_table(

@@ -104,6 +104,7 @@ class TableDialog(SavingDialog):
         self.against = named(
             choice_box(()), "table-reference", tr("Row to test against")
         )
+        # The keys _BEST and _USUAL, "", stand for the default of a choice.
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -431,7 +432,7 @@ class TableController(QObject):
         self._runs = scope.runs
         self._scope = scope
         self._dialog_parent = over
-        self._folder = Path.home()
+        self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
         self._demand = OnDemand(
             self,

@@ -93,6 +93,7 @@ class ParetoView(View):
             lambda row: row.position,
             _FRONT_TITLE,
         )
+        # columns that a narrow table hides, the first one first
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
@@ -109,7 +110,7 @@ class ParetoView(View):
         columns = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
         fill(self.body, (columns, 1))
         self.plot.picked.connect(self._pick)
-        self.plot.confirms = True
+        self.plot.confirms = True  # a double click chooses a model
         self.plot.confirmed.connect(self.confirmed)
         self.table.confirmed.connect(self.confirmed)
         self.table.chosen.connect(self._on_chosen)

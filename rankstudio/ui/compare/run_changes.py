@@ -59,6 +59,7 @@ class RunChanges(Controller):
         self._runs.marked.connect(self._mark)
         self._runs.cleared.connect(self._forget)
         self._runs.choiceKept.connect(self._store_choice)
+        # A choice is kept once it has not changed for a moment.
         self._settled = single_shot(_SETTLED_MILLISECONDS, self.keep_choice, self)
         models.session.choiceChanged.connect(self._settled.start)
         self._undo.indexChanged.connect(self._withdraw)
@@ -240,6 +241,7 @@ class _Relabelling(LastingChange):
         description: str,
         before: RunLabel | None = None,
     ) -> None:
+        # Every other column that can be edited changes the name.
         super().__init__(
             _CHANGE_NAMES.get(description, tr("the name of run {key}")).format(
                 key=record.key
@@ -248,6 +250,7 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
+        # With a label of before, the change is done already.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None

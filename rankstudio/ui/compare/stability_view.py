@@ -92,7 +92,7 @@ class StabilityView(View):
             lambda row: row.feature,
             name,
         )
-        self.table.feature_of = lambda row: row.feature
+        self.table.feature_of = lambda row: row.feature  # for the box about a feature
         self.facts = KeyValue()
         self.warning = named(PlainLabel(), role="caption")
         self._lay_out()

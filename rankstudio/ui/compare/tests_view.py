@@ -53,6 +53,7 @@ class TestsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._measure = ""
+        # numbers and titles of the runs that are offered as the reference
         self._runs: tuple[tuple[int, str], ...] | None = None
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_REFERENCE_BOX_WIDTH)

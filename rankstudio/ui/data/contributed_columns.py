@@ -50,6 +50,7 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
+        # The last computed values by the id of the feature, and what they depend on.
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
         self._demand = OnDemand(

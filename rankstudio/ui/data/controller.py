@@ -53,11 +53,11 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        # by fold and convention
+        # Reports on the quality of features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # for the next dataset
+        # those that also hold for the next dataset, which only has other names
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
-        self._notes: Mapping[int, str] = {}
+        self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics

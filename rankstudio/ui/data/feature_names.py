@@ -349,7 +349,7 @@ class FeatureGroups(Controller):
         self._session = session
         self._table = data.statistics.table
         self._window = parent
-        self._groups: Groups = feature_groups_of(session.plan)
+        self._groups: Groups = feature_groups_of(session.plan)  # as seen last
         # The user's changes: checksum of the data, groups before and groups after the
         # change.
         self._edits: set[tuple[str, Groups, Groups]] = set()

@@ -317,6 +317,7 @@ class DataPanel(Panel):
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._convention = self._opening_text = ""
+        # by the number of the fold; None for all folds
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(
             ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading"

@@ -42,7 +42,7 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # that a job reads, or that has failed
+        # How the data are read and divided that a job reads, or that has failed.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)

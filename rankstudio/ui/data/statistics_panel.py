@@ -469,6 +469,7 @@ class StatisticsPanel(Panel):
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
         self.table.set_rows(rows)
+        # a narrow table hides these columns one by one, so that names have room
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
@@ -609,6 +610,7 @@ class DocumentTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        # All rows have one height, as measuring many thousands would take long.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)

@@ -82,7 +82,7 @@ class ExportDialog(SavingDialog):
             DeferredProgressBar(), "export-progress", tr("progress of the export")
         )
         self._check_job: Job | None = None  # verifies a written file
-        self._writing_jobs: dict[Path, Job] = {}
+        self._writing_jobs: dict[Path, Job] = {}  # by the path that each writes
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)

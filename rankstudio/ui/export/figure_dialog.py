@@ -81,7 +81,7 @@ class FigureDialog(SavingDialog):
     ) -> None:
         super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
         self._worker = worker
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, Job] = {}  # that paint, by what each paints
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
@@ -94,6 +94,7 @@ class FigureDialog(SavingDialog):
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
+        # The preview is painted once the options have not changed for a moment.
         self._draw_timer = single_shot(_SETTLE, self._draw, self)
         # Qt deletes the dialog with its window, without closing it first.
         self.destroyed.connect(partial(_abandon, self._jobs))

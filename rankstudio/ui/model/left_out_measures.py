@@ -95,15 +95,17 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
+        # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # Weak keys, the steps of a path: an entry goes with the last reference to its
-        # path.
+        # By the steps of a path, then by how it is measured. The keys are weak: an entry
+        # goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
             WeakKeyDictionary()
         )
-        # not tried again until the user asks for the measures again
+        # measurements that are not tried again until the user asks for the measures again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []
+        # the path that is being measured, with its measurement
         self._working: tuple[PathResult, _Measured] | None = None
         self._work = BackgroundSimulation(
             worker, tr("Measuring left-out queries"), "left_out", self
@@ -111,6 +113,7 @@ class LeftOutMeasures(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
+        # Other data or runs make the values useless; other changes may show other paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
         for signal in (

@@ -113,12 +113,14 @@ class MeasuredRuns(QObject):
         self._runs = runs
         self._worker = worker
         self._study_store = study_store
+        # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # By the run itself: another study has other runs of the same numbers.
+        # Measured runs by the run itself (another study has other runs of the same
+        # numbers) and by how it was measured, with the run's state at that time.
         self._known: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
-        self._asked: dict[RunRecord, _Request] = {}
+        self._asked: dict[RunRecord, _Request] = {}  # requests without an answer yet
         self._engine: Remeasurement | None = None
         self.rankings = RunRankings(runs, worker, self._prepare, self)
         runs.removed.connect(self._forget)
@@ -520,9 +522,10 @@ class RunRankings(QObject):
         self._runs = runs
         self._worker = worker
         self._rank_models = rank_models
-        self._begun: set[int] = set()
-        self._rest: Iterator[None] | None = None
+        self._begun: set[int] = set()  # numbers of runs whose ranking has begun
+        self._rest: Iterator[None] | None = None  # of the ranking of a run
         self._job: Job | None = None
+        # Ranking begins once no run has changed for a while.
         self._quiet = single_shot(_QUIET_MILLISECONDS, self.go_on, self)
         for signal in (runs.added, runs.changed, runs.ended):
             signal.connect(self._wait)

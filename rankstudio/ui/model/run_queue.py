@@ -141,6 +141,7 @@ class Runs(QObject):
         self._study_store = study_store
         self._runner = runner
         self._other_runner = other_runner
+        # Listed runs by number, and the jobs of those that have not ended.
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._begun: set[int] = set()  # keys of runs whose turn has come

@@ -236,7 +236,7 @@ class CurrentModel(QObject):
         # The path computed last, the path that is wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
-        self._failure = ""
+        self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
         # What is shown, with the test measures of its model or why it has none.
         self._probe = _Probe(
@@ -802,6 +802,7 @@ class _Probe:
         self._fold_cache = fold_cache
         self._arrived = arrived
         self._failed = failed
+        # The path that is wanted, the last one that was computed, and its job.
         self._wanted: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None

@@ -118,10 +118,13 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
         self._fold: int | None = None
+        # How runs are measured: the measure, the convention that the user picked (None
+        # follows the plan), and whether the measure also chooses the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
         self._seal_marks: tuple[SealMark, ...] = ()
+        # how the open data were read and divided
         self._reading = reading(self.plan)
 
     @property

@@ -88,15 +88,16 @@ class StudyStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # for the attributes; never held while the disk is waited for
+        # The lock guards the attributes; nobody waits for the disk while holding it. A
+        # job that opens a study waits for the condition, that it was closed here.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
-        self._open: list[Study] = []
+        self._open: list[Study] = []  # with those that are about to be closed
         self._writing = (
             threading.Lock()
         )  # so that no study is closed between a note's removal and its writing
-        # requested by the window, not yet written
+        # functions that write what the window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property

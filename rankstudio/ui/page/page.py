@@ -450,9 +450,10 @@ class PanelWindow(ClosedByEscape):
             Qt.WidgetAttribute.WA_StyledBackground
         )  # without it, a plain widget has no background
         self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
-        size = panel.size().expandedTo(_MIN_WINDOW_SIZE)
+        size = panel.size().expandedTo(_MIN_WINDOW_SIZE)  # as large as it was
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
         self.resize(size)
+        # Shortcuts of the main window work in this one, too.
         self.addActions(
             [action for action in main.findChildren(QAction) if action.shortcuts()]
         )

@@ -133,6 +133,7 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
+        # The text is that of the title, so that the underline is below the term.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -204,9 +205,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.shared = NOT_SHARED
         self.under_mouse: Any = None
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
-        self._hovered_feature = 0
+        self._hovered_feature = 0  # id of the feature under the mouse, 0 for none
         self._box_position = QPointF()
-        self.setCentralItem(None)
+        self.setCentralItem(None)  # layers fill the whole view
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(120, 72)
@@ -219,6 +220,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._pressed: QPointF | None = None  # where the left button went down
         self._painted: Frame | None = None  # the frame of a painting in progress
         self._timer = single_shot(FRAME_MS, self._ask_turn, self)
+        # Below and above the layers of all subclasses: axes, and the ring of the focus.
         self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
@@ -363,7 +365,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.place_term()
 
     def place_term(self) -> None:
-        """Put the underline below the title as it is drawn now."""
+        """Put the underline of a glossary term below the title as it is drawn now, cut or in its short form."""
         if self._term is not None:
             frame = self.frame()
             self._term.setText(shown_title(self.axes, frame, self.beside_title(frame)))

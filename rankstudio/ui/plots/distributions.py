@@ -81,6 +81,7 @@ class DensityPlot(Plot):
         self.densities: list[Density] = []
         self.subject = ""  # name of the feature, for the title of an exported figure
         super().__init__(theme, Axes("", x_label, show_y=False))
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_zeros, 0.0, clipped=False)
         self.add_layer(self._draw_legend, 2.0, clipped=False)

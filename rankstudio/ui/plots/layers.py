@@ -219,6 +219,7 @@ class Layer(QGraphicsItem):
         self._bounds = QRectF()
         self._has_failed = False
         self.setZValue(z)
+        # The mouse is the plot's.
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def fit(self, outer: QRectF) -> None:

@@ -137,6 +137,7 @@ class ParetoPlot(Plot):
     def __init__(self, theme: Theme, title: str = "", x_label: str = "") -> None:
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
+        # Positions of the chosen and the inspected model among the spots.
         self.chosen: int | None = None
         self.inspected: int | None = None
         self.over_folds = (
@@ -145,6 +146,7 @@ class ParetoPlot(Plot):
             False
         )
         super().__init__(theme, Axes(title, x_label, integer_x=True))
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
         self.add_layer(partial(draw_marks, self), 2.0, clipped=False)

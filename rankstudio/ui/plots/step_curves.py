@@ -97,12 +97,12 @@ class StepCurvesPlot(Plot):
     ) -> None:
         self.curves: tuple[StepCurve, ...] = ()
         self.level: Level | None = None
-        self.step_shown: int | None = None
+        self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
-        self._marked_key: int | None = None
+        self._marked_key: int | None = None  # of the highlighted curve
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.add_layer(self._draw_marks, -1.0)

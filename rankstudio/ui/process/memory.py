@@ -92,7 +92,7 @@ class GarbageCollection(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.setObjectName("garbage-collection")
-        gc.disable()
+        gc.disable()  # the automatic collection, on any thread
         self._last = NEVER
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)

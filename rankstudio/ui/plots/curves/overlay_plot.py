@@ -150,7 +150,7 @@ class OverlayPlot(Plot):
         self.chosen: Point | None = None
         self.inspected: Point | None = None
         self.higher_is_better: bool | None = None
-        self._emphasised: int | None = None
+        self._emphasised: int | None = None  # number of the run that stands out
         super().__init__(
             theme,
             Axes(
@@ -160,6 +160,7 @@ class OverlayPlot(Plot):
                 x_air=_X_MARGIN_SHARE,
             ),
         )
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(partial(draw_intervals, self), 0.0)
         self.add_layer(partial(draw_overlaid, self), 1.0)
         self.add_layer(partial(draw_models, self), 1.8)

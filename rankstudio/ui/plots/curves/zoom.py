@@ -22,7 +22,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         super().__init__(enableMenu=False)
         self.setMouseMode(ViewBox.RectMode)
         self.disableAutoRange()
-        self.setZValue(-20)
+        self.setZValue(-20)  # below all layers of the plot
         # whether x, or y, is laid out by its power of ten
         self.log_x = self.log_y = False
 

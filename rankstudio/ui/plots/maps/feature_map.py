@@ -152,7 +152,8 @@ class FeatureMapPlot(HeatMapPlot):
     def __init__(self, theme: Theme) -> None:
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
-        self.marked: int | None = None
+        self.marked: int | None = None  # id of the inspected feature
+        # Each map has limits of its own, set by show_map.
         super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)

@@ -154,6 +154,7 @@ class HeatMapPlot(Plot):
         self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
+        # Cells are pairs of row and column, rows from the bottom.
         self.chosen: tuple[int, int] | None = None
         self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
