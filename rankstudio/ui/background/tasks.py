@@ -232,6 +232,7 @@ class FoldCache:
         None is yielded if no step was done in that time, so that other tasks can come
         between.
         """
+        # The fold yields a row of measures for each step, or progress within a step.
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MAX_WAIT_SECONDS
@@ -300,6 +301,7 @@ def _rehearse_run() -> None:
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
     parser.warm_up()
-    versions()
+    versions()  # called to load what it reads
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
+    # A deque of length 0 takes all events of the run, and keeps none.
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

@@ -267,7 +267,7 @@ class _Thread(QThread):
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out the waiting jobs that do not give way themselves."""
+        """Carry out the waiting jobs that do not give way themselves, in the middle of a job that does."""
         while True:
             with self._changed:
                 other = next((job for job in self._waiting if not job.gives_way), None)

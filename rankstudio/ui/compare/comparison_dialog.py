@@ -317,7 +317,11 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _remove(self) -> None:
-        """Remove the selected pipelines from the list, on all data."""
+        """Remove the selected pipelines from the list, on all data.
+
+        The table has a row for a pipeline on each dataset; rows of one pipeline have one
+        position in the list.
+        """
         removed_positions = {
             index.data(ROW_ROLE).position
             for index in self.table.selectionModel().selectedRows()

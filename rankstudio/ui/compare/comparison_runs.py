@@ -96,9 +96,10 @@ class ComparisonRuns(Controller):
             self.failed.emit(str(error))
             return
         if dialog.exec():
+            # Runs of the list are compared, or not, as they are ticked there.
             for key, is_ticked in dialog.ticks().items():
                 self._models.marks.tick(key, is_ticked)
-            plans = dialog.plans()
+            plans = dialog.plans()  # those that have to run
             if plans:
                 self.start(plans)
             else:
@@ -243,7 +244,10 @@ class ComparisonRuns(Controller):
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
-        """Return the label columns of the open data, if several judges have labeled them."""
+        """Return the label columns of the open data, if several judges have labeled them.
+
+        The one in use is ticked, or with ``are_all_chosen`` all of them.
+        """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()

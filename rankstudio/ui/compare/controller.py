@@ -224,7 +224,11 @@ class CompareController(PageController):
 
     @Slot(object)
     def _name(self, record: RunRecord) -> None:
-        """Give a run on all folds the name of the run on some folds that it repeats."""
+        """Give a run on all folds the name of the run on some folds that it repeats.
+
+        ``_labels`` has the plans that the user asked to run on all folds, with the labels
+        of their runs, until these are listed.
+        """
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
             self._labels = [

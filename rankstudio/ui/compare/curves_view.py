@@ -202,6 +202,7 @@ class CurvesView(Panel):
 
         Return None if no curve has the model.
         """
+        # A model is known by its run, its values on the axes, and its place on the path.
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)
@@ -288,7 +289,10 @@ def _overlaid_curve(
 
 
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return the note on a point: its size, its parameters, and the reason if it has no paired difference."""
+    """Return the note on a point: its size, its parameters, and the reason if it has no paired difference.
+
+    ``point`` is the position of the point on the curve.
+    """
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part

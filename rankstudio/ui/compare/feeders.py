@@ -318,7 +318,7 @@ class PairedTests(Controller):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        """Forget the tests of a run that was removed."""
+        """Forget the tests of a run that was removed, also as the reference of others."""
         self._tests = {
             (run, reference, measurement): test
             for (run, reference, measurement), test in self._tests.items()

@@ -400,7 +400,11 @@ def _single_feature_column(name: str) -> Column:
 def _chosen_value_getter(
     number: int, axis: Axis
 ) -> Callable[[FoldRow], float | str | None]:
-    """Return a function that returns the selected value in a row: a number for a grid, else its label."""
+    """Return a function that returns the selected value in a row: a number for a grid, else its label.
+
+    ``number`` is the position of the parameter among the axes of the plan. Rows of the
+    mean and the deviation have no values.
+    """
 
     def selected_value(row: FoldRow) -> float | str | None:
         if not row.values:

@@ -124,7 +124,7 @@ def run_groups(
 
 
 def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult]:
-    """Return the results of the runs that are complete, by their numbers."""
+    """Return the results of the runs that have results of all their folds, by their numbers."""
     results = {key: run.result for key, run in measured.items()}
     return {
         key: result

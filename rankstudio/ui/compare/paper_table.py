@@ -382,7 +382,7 @@ class TableSheet(QTextBrowser):
         self.document().setDocumentMargin(_SHEET_MARGIN)
 
     def show_table(self, table: ResultTable, style: TableStyle) -> None:
-        """Show a table in the given style."""
+        """Show a table in a style, as the HTML of a template, in the font of the window."""
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setFont(QFont(family()))
         self.setHtml(

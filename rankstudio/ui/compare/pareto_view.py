@@ -225,7 +225,7 @@ class ParetoView(View):
         )
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
-        """Return the position of a model; None if the model is not shown."""
+        """Return the position of a run's model, named by a choice; None if the model is not shown."""
         model = key, choice.values, choice.place
         rows = (
             row

@@ -80,7 +80,7 @@ class RunChanges(Controller):
 
         Ask first if the run has not ended.
         """
-        if self._is_refused(record, _REMOVAL_REFUSED):
+        if self._is_refused(record, _REMOVAL_REFUSED):  # by a read-only study
             return False
         if not record.state.ended:
             text = tr(
@@ -202,7 +202,7 @@ class RunChanges(Controller):
 
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
-        """Store in the study whether a run is removed."""
+        """Store in the study whether a run is removed; its results stay there in either case."""
         study = self._models.study_store.study
         key = record.stored
         if study is not None and key is not None:

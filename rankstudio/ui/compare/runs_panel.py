@@ -517,7 +517,8 @@ class RunsPanel(Panel):
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups.
 
-        Rows without a group come first.
+        Rows without a group come first. Of a folded group, only the heading is listed,
+        and of a group without rows (which the filter may leave out) not even that.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [
@@ -975,7 +976,7 @@ def label_columns(keys: Collection[str]) -> list[Column]:
 
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
-    """Return the column of the parameters in which runs of a method differ."""
+    """Return the column of the parameters in which runs of a method differ; ``differences`` gives its text."""
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
         "parameters",

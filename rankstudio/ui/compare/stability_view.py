@@ -128,7 +128,7 @@ class StabilityView(View):
         )
 
     def clear(self, caption: str = "") -> None:
-        """Show no run."""
+        """Show no run, and a caption that may say why."""
         self._stability = None
         self.table.set_columns(())
         self.table.set_rows(())
@@ -279,7 +279,10 @@ _FEATURE_COLUMNS = (
 
 
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
-    """Return the columns: the feature, the number of folds that select it, and its rank in each fold."""
+    """Return the columns: the feature, the number of folds that select it, and its rank in each fold.
+
+    Many folds have no columns of their own. The number is drawn as a bar, too.
+    """
     times = Column(
         "times",
         tr("folds"),

@@ -355,7 +355,7 @@ _LAST_COLUMNS = (
 
 
 def _columns_for_measure(name: str) -> tuple[Column, ...]:
-    """Return the columns for a measure."""
+    """Return the columns of the table of tests for a measure: its mean, the difference, and the tests."""
     if measure(name).higher_is_better:
         tooltip = tr(
             "{name} minus that of the reference, mean over the queries; higher is better"

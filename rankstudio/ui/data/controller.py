@@ -152,9 +152,10 @@ class DataController(PageController):
         return dataset, fold
 
     def _describe(self) -> Computation | None:
-        """Return the computation of the summary of the current fold.
+        """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data.
+        Return None without data. The summary has counts of documents, queries and labels,
+        and statistics of the features.
         """
         dataset = self._session.dataset
         fold = self._session.fold

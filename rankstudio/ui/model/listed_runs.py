@@ -52,7 +52,7 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now, with its own result or one by other measures."""
+        """Return a run as it is now; ``result`` is its own result, or that by the measures in use."""
         return cls(
             record.key,
             result,

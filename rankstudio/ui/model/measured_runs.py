@@ -301,7 +301,11 @@ class MeasuredRuns(QObject):
             raise failure
 
     def _take(self, answers: _Answers) -> None:
-        """Keep the answers to requests that still stand, and emit `changed`."""
+        """Keep the answers to requests that still stand, and emit `changed`.
+
+        An answer is a pair of a request and the run as it asked to be measured. A later
+        request for the same run replaces an earlier one.
+        """
         accepted = [
             (request, measured_run)
             for request, measured_run in answers

@@ -224,7 +224,7 @@ class Runs(QObject):
     def clear(self, last_key: int = 0) -> None:
         """Remove all runs from the list, but not from their study; number the next run after ``last_key``."""
         for job in self._jobs.values():
-            job.abandon()
+            job.abandon()  # no message of it arrives any more
         self._jobs.clear()
         self._begun.clear()
         self._records.clear()
@@ -325,7 +325,7 @@ class Runs(QObject):
             self.changed.emit(record)
 
     def resume(self) -> None:
-        """Go on with the paused run."""
+        """Go on with the paused run, or let it wait for its turn if that had not come."""
         record = self.current
         if record and record.state is RunState.PAUSED:
             self._jobs[record.key].resume()
@@ -448,7 +448,7 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 
 def leave(session: Session, runs: Runs) -> None:
-    """Keep the choice of model of the shown run, before another run is shown."""
+    """Keep the choice of model of the shown run, before another run is shown, and emit `choiceKept`."""
     record = runs.shown
     if record is not None and record.choice != (
         choice := choice_of(session, runs, record)

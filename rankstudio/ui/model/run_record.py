@@ -242,7 +242,7 @@ class RunRecord:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the run is unfinished, not at work, and stored in a study."""
+        """Whether the run can be resumed: unfinished, not at work, stored in a study, and nothing forbids it."""
         is_unfinished = self.state in (
             RunState.UNFINISHED,
             RunState.CANCELLED,

@@ -429,7 +429,10 @@ class CurrentModel(QObject):
         self.inspected.emit()
 
     def _with_inspection(self, view: Shown) -> Shown:
-        """Return the view with the inspected model, unless the inspected model is the chosen one."""
+        """Return the view with the inspected model, without one if the inspected model is the chosen one.
+
+        Two models are the same if they are at one position of the same path.
+        """
         choice = self._session.inspection
         chosen = view.model
         inspection = None if choice is None else self._find_inspected(view, choice)
@@ -486,7 +489,7 @@ class CurrentModel(QObject):
         return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
 
     def _record(self) -> RunRecord | None:
-        """Return the shown run if it belongs to the open data."""
+        """Return the shown run if it belongs to the open data; None for a run on other data."""
         record = self._runs.shown
         return (
             record
@@ -499,7 +502,8 @@ class CurrentModel(QObject):
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
-        The choice is by default the session's.
+        The choice is by default the session's. Values that do not lie on the axes, as
+        those of another plan, do not count; None is returned if neither do.
         """
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
@@ -827,7 +831,8 @@ class _Probe:
             and _is_same(self._wanted, request)
         ):
             return
-        # A job for another path is abandoned.
+        # A job for another path is abandoned. Its last path stays, as the model of a
+        # request is looked up by the request.
         if self._job is not None:
             self._job.abandon()
             self._job = None

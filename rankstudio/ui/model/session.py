@@ -279,7 +279,7 @@ class Session(QObject):
                 # Without validation parts, only a left-out measure or the criterion can
                 # select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
-            elif plan.select_by == CRITERION:
+            elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
         # The data replace the former ones with the choice made for them.
         plan = plan.resolved(dataset.convention)
@@ -362,7 +362,10 @@ class Session(QObject):
             self.measureChanged.emit()
 
     def seal(self, sealed: bool) -> None:
-        """Seal the test part of the open data, or unseal it; other data keep their seals."""
+        """Seal the test part of the open data, or unseal it; other data keep their seals.
+
+        While it is sealed, no test measure is shown. The mark is stored with its time.
+        """
         if self._dataset is None or sealed == self.sealed:
             return
         mark = SealMark.now(sealed=sealed, data=self._dataset)
@@ -386,7 +389,11 @@ class Session(QObject):
     def select(
         self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False
     ) -> None:
-        """Choose another model; consecutive moves of the slider (``gliding``) are undone together."""
+        """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
+
+        ``values`` are those of its path on the plan's axes (None for those that
+        validation chose), and ``step`` its coordinate on the path (None for the best).
+        """
         choice = Choice(values, step)
         self._do(
             replace(self._state, choice=choice),

@@ -88,7 +88,7 @@ class StudyStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # The lock guards the attributes; nobody waits for the disk while holding it. A
+        # The lock guards the attributes, and is never held while the disk works. A
         # job that opens a study waits for the condition, that it was closed here.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
@@ -235,6 +235,7 @@ class StudyStore:
         with suppress(StoreError):
             self.write_notes()
         study.close()
+        # A job may wait to open the same file.
         with self._lock:
             if study in self._open:
                 self._open.remove(study)

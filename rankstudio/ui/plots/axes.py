@@ -101,7 +101,7 @@ class Axes:
         return self.log_sizes or (bool(self.grid) and min(self.grid) > 0)
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
-        """Return positions and texts of the ticks that fit into a height in pixels."""
+        """Return positions and texts of the ticks that fit into a height in pixels; none without a y axis."""
         if not self.show_y:
             return []
         if self.log_y:
@@ -121,6 +121,7 @@ class Axes:
         if self.grid:
             # Every stride-th value is a tick; the quotient is rounded up, so that the
             # texts have room.
+            # -(-a // b) is a / b rounded up
             stride = max(
                 1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
             )

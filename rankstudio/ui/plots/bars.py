@@ -161,6 +161,7 @@ class BarsPlot(Plot):
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
+        # Bars share the width evenly, so x has no range of its own.
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low = min(values)
         high = max(values)

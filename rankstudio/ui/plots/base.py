@@ -406,6 +406,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     @Slot()
     def flush(self) -> None:
         """Redraw now, with the contents that were set since the last redraw."""
+        # Neither the timer nor a later turn of the event loop has to redraw any more.
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
@@ -468,7 +469,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Fit the layers to the new size."""
+        """Fit the layers, and the underline in the title, to the new size."""
         super().resizeEvent(event)
         # The constructor of GraphicsView resizes the plot before it has layers.
         for layer in getattr(self, "_layers", ()):

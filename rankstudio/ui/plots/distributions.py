@@ -104,7 +104,7 @@ class DensityPlot(Plot):
         return x_range, (0.0, top * 1.06 or 1.0)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the legend above the curves, where it hides none of them."""
+        """Leave room for the legend above the curves, and for the bars of zeros at their left."""
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
@@ -181,9 +181,10 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return the density of each class.
+        """Return the density of each class as an area of a figure.
 
-        The label includes the share of zeros, if they were left out.
+        The label includes the share of zeros, if the density leaves them out (it is NaN
+        if not). The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -351,7 +352,7 @@ class DensityPlot(Plot):
             )
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line at the mouse's value."""
+        """Draw a line at the mouse's value, unless the mouse is over the bars of zeros."""
         if self.under_mouse is not None and self.under_mouse != _ZEROS:
             x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
@@ -498,7 +499,7 @@ class HistogramPlot(Plot):
         return min(number, self.counts.size - 1)
 
     def readout(self, number: int) -> list[Line]:
-        """Return the count of a bin."""
+        """Return the lines of the box on a bin: its first and last number, and its count."""
         first = int(self.starts[number])
         last = first + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"

@@ -321,9 +321,9 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
 @contextmanager
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
-    """Cut off lines above and below the plot area.
+    """Cut off above and below the plot area what is drawn inside this context.
 
-    At its sides, markers may spill as elsewhere.
+    At its sides, markers may reach over the edge by a few pixels.
     """
     painter.save()
     painter.setClipRect(

@@ -299,6 +299,7 @@ class ParetoPlot(Plot):
     def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a marker and of the best model's marker."""
         best = self.marks.best if self.marks is not None else target
+        # one marker if the target is the best
         spots = [self.spots[i] for i in {target, best}]
         return self.frame().pixels(
             np.array([spot.x for spot in spots], float),
@@ -659,7 +660,10 @@ def text_size(text: str, bold: bool) -> QSizeF:
 
 
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
-    """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
+    """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left.
+
+    They are tried as places for the name of a model. The ring is centered at ``point``.
+    """
     x = point.x()
     y = point.y()
     w = size.width()

@@ -243,7 +243,7 @@ class ValueBox(QWidget):
 
 
 def _count_inside(box: QRect, xs: Floats, ys: Floats) -> int:
-    """Return how many points lie in a box."""
+    """Return how many points lie in a box; ``xs`` and ``ys`` are their pixels."""
     inside = (
         (xs >= box.left())
         & (xs <= box.right())

@@ -39,6 +39,7 @@ def why_no_window() -> str | None:
         return "No window can be opened: PySide6 is not installed (pip install PySide6-Essentials)."
     if not sys.platform.startswith("linux"):
         return None
+    # Without a choice, Qt needs the display of X11 or of Wayland.
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
     if (
         not chosen
@@ -68,7 +69,7 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     qt = Path(spec.submodule_search_locations[0]) / "Qt"
     paths = [qt / "lib" / "libQt6Gui.so.6", qt / "lib" / "libQt6Widgets.so.6"]
     paths += [qt / binary for binary in binaries if binary]
-    missing: dict[str, None] = {}
+    missing: dict[str, None] = {}  # a set that keeps the order
     for binary in paths:
         missing.update(dict.fromkeys(_load_failures(binary)))
     return tuple(missing)
@@ -101,6 +102,7 @@ def _mentioned_libraries(binary: Path) -> set[str]:
             content = waiting.pop().read_bytes()
         except OSError:
             continue
+        # a name such as "libxcb.so.1", which ends with a zero byte
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
             sibling = _bundled_library(binary, name)

@@ -126,7 +126,7 @@ class Settings:
             return None
 
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
-        """Store a value; None removes the setting."""
+        """Store a value; None removes the setting. It is written later, on another thread if there is one."""
         if self._values.get(key) == value:
             return
         self._values[key] = value

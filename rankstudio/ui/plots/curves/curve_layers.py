@@ -119,7 +119,7 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
             for ends in (band.low, band.high)
         )
         painter.drawLine(low, high)
-        for end in (low, high):
+        for end in (low, high):  # with a short line across each end
             painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
     _name_band(band, painter, frame, colors)
 

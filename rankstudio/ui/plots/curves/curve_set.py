@@ -94,7 +94,10 @@ class Band:
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
 
     def p_at(self, x: float) -> float | None:
-        """Return how often permuted labels or preferences are as good at x; None where that is not known."""
+        """Return the p-value at x: how often permuted labels or preferences are as good there.
+
+        Return None for a band over folds, and where the band has no such point.
+        """
         indices = np.flatnonzero(self.xs == x)
         return (
             None
@@ -206,7 +209,10 @@ class CurveSet:
             curve.ys.clear()
 
     def smallest_value(self) -> float:
-        """Return y of the smallest model not significantly worse; NaN where no curve has that point."""
+        """Return y of the smallest model that is not significantly worse than the best one.
+
+        Return NaN without such a model, and where no curve has that point.
+        """
         mark = self.smallest
         return (
             self[mark.key].value_at(mark.x)

@@ -391,7 +391,7 @@ class CurvesPlot(Plot):
 
     @Slot(object)
     def follow_zoom(self, x_range: tuple[float, float] | None) -> None:
-        """Show the x range that a linked plot was zoomed into; emits no signal."""
+        """Show the x range that a linked plot was zoomed into, None for everything; emits no signal."""
         if x_range is None:
             self._zoomed = False
             self.flush()
@@ -468,7 +468,7 @@ class CurvesPlot(Plot):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose the point; beside the plot area, undo the zoom."""
+        """Choose the point, in a plot of models; beside the plot area, undo the zoom."""
         if self.confirms and self.hit_test(event.position()) is not None:
             super().mouseDoubleClickEvent(event)
             return

@@ -224,7 +224,7 @@ class OverlayPlot(Plot):
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names: at the right if they stand at the ends, else above."""
-        width = ends_width(self, size)
+        width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
             inner = QSizeF(size.width() - width, size.height())
             return replace(
@@ -258,7 +258,10 @@ class OverlayPlot(Plot):
         return padded(*x_range, _X_MARGIN_SHARE), (low, high)
 
     def _best_values(self) -> Floats:
-        """Return the best value of each curve, which no range leaves out; none where none is better."""
+        """Return the best value of each curve, which has to be in sight, shape (number of curves with values,).
+
+        It is empty where no value is better than another.
+        """
         if self.higher_is_better is None:
             return np.empty(0)
         best = np.nanmax if self.higher_is_better else np.nanmin

@@ -57,7 +57,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.updateMatrix()
 
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range in force."""
+        """Return the x and y range in force; pyqtgraph has powers of ten for a logarithmic axis."""
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:
             x0 = 10.0**x0
@@ -68,7 +68,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         return (float(x0), float(x1)), (float(y0), float(y1))
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
-        """Zoom into a rectangle or move the picture."""
+        """Zoom into a rectangle (left button), or move the picture (middle button, or Shift and left)."""
         is_left = event.button() == Qt.MouseButton.LeftButton
         moves = event.button() == Qt.MouseButton.MiddleButton or (
             is_left and event.modifiers() & Qt.KeyboardModifier.ShiftModifier

@@ -188,7 +188,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.redraw()
 
     def label_of(self, row: MapFeature) -> str:
-        """Return the label beside a row, cut to the room there is."""
+        """Return the label beside a row: name, cut in its middle, and id; in a narrow plot the id alone."""
         if self.width() < _MIN_WIDTH_WITH_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
@@ -285,7 +285,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row for each feature, from top to bottom."""
+        """Return a row for each feature, from top to bottom: id, name, and the values of its columns."""
         if self.shown is None:
             return ["feature"], []
         rows: list[list[CellValue]] = [
@@ -341,7 +341,7 @@ class FeatureMapPlot(HeatMapPlot):
         return len(self.features) - 1 - cell[0], cell[1]
 
     def summary(self) -> str:
-        """Return in words what the map is of, or its chosen cell."""
+        """Return in words how many features the map has and how many are selected, or its chosen cell."""
         if self.shown is None:
             return ""
         if self.chosen is None:

@@ -248,7 +248,10 @@ class HeatMapPlot(Plot):
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
-        """Return the bar of colours beside the map; None for a map that has none."""
+        """Return the bar of colours beside the map, with three numbers; None for a map that has none.
+
+        The numbers stand at the bottom, in the middle and at the top.
+        """
         texts = self.bar_texts()
         area = frame.area
         if not texts:
@@ -475,7 +478,7 @@ def _draw_best(
 ) -> None:
     """Draw a ring in the best cell, dark in light, which is seen on every shade."""
     rect = plot.cell_rect(frame, *cell)
-    radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)
+    radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)  # inside the cell
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for color, width in (("#ffffff", 3.6), ("#11151c", 1.6)):
         painter.setPen(pen(QColor(color), width))
