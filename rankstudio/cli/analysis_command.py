@@ -123,7 +123,10 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Call a function of the analysis; AnalysisError where the code of another package fails."""
+        """Call a function of the analysis; raise AnalysisError where the code of another package fails.
+
+        Errors of RankStudio's own analyses are faults of the program, and stay as they are.
+        """
         if self._entry.is_own:
             return function()
         try:
@@ -240,7 +243,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 
 
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
-    """Add the options that name the subject of the analysis."""
+    """Add the options that name the subject of the analysis: a run of a study, a plan, or data alone."""
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
         add_run_number(parser, "--run")
@@ -273,7 +276,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
-    parser.set_defaults(plan=None)
+    parser.set_defaults(plan=None)  # functions that read the options look for a plan
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

@@ -129,7 +129,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
             names.append(word.partition("=")[2])
         else:
             other_arguments.append(word)
-    # The environment carries the names to worker processes, too.
+    # Names that are already in the environment stay.
     if names:
         earlier_names = os.environ.get(WITHOUT, "")
         os.environ[WITHOUT] = ",".join(
@@ -139,7 +139,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
 
 
 def settings_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters that ``--set NAME=VALUE`` gives."""
+    """Return the parameters of methods that options ``--set NAME=VALUE`` set, as texts by name."""
     values: dict[str, Any] = {}
     for text in getattr(args, "set", None) or ():
         name, equals, value = text.partition("=")

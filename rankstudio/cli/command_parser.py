@@ -122,7 +122,7 @@ class CommandParser(argparse.ArgumentParser):
         """Return the arguments.
 
         An unknown word ends the process with status 2 and an error of the parser of the
-        typed command.
+        typed command, which suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:

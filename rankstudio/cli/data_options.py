@@ -80,7 +80,7 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 
 
 def add_model(parser: Any) -> None:
-    """Add a JSON model as the last positional argument, and as an option."""
+    """Add a JSON model as the last positional argument, and as an option; `take_model` reads both."""
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
     )
@@ -97,6 +97,7 @@ def take_model(args: argparse.Namespace) -> None:
     PlanError
         If there are two models, or none.
     """
+    # exactly one of them has to be there
     if (args.model is None) == (args.named_model is None):
         got = "none" if args.model is None else "both"
         raise PlanError(

@@ -13,7 +13,7 @@ from rankstudio.engine.support import memory
 
 
 def add_memory_option(parser: Any) -> None:
-    """Add ``--memory``."""
+    """Add ``--memory``, which limits the memory for data and runs."""
     parser.add_argument(
         "--memory",
         metavar="SIZE",

@@ -211,7 +211,11 @@ class ProgressBar:
                 tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
-        """Draw the bar with fold, combination, share and time left, unless it was drawn just before."""
+        """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
+
+        ``unit`` is the fold and the combination of parameters at work, and ``doing`` the
+        work before its next step, if that takes long.
+        """
         if not self._line.is_due():
             return
         share = self._n_done / self._n_units

@@ -137,12 +137,15 @@ def _input_paths(args: Namespace) -> Iterator[Path]:
 def refuse_existing(
     paths: Iterable[Path], force: bool, description: str = "the file exists"
 ) -> None:
-    """Refuse to replace a file or a link that exists.
+    """Refuse to replace a file or a link that exists, unless ``force`` allows it.
+
+    A folder is not replaced, only written into.
 
     Raises
     ------
     OutputError
-        The text names the first such file, and the option that allows to replace it.
+        The text names the first such file, why it is refused (``description``), and the
+        option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():

@@ -67,7 +67,7 @@ _BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options: of data, of methods, and of their parameters."""
+    """Add all options of ``rankstudio run``: of data, of workers, of methods, and of their parameters."""
     parser.add_argument(
         "plan",
         metavar="PLAN",
@@ -108,7 +108,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
-    """Add the options of a file of preferences."""
+    """Add the options of a file of preferences (pairs of documents), which a plug-in has."""
     source = pair_source()
     # a hidden option, so that using it gives the error about the missing plug-in
     if source is None:
@@ -120,7 +120,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
 def add_costs(
     parser: Any, effect: str = "They change the selection with --by-cost milliseconds"
 ) -> None:
-    """Add the option of the costs of features."""
+    """Add the option of the costs of features; `effect` says in its help what they change."""
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -499,7 +499,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
-    # Stated parameters change those of the file, if these are of the same method.
+    # Stated parameters change those of the plan in the file, if these are of the same
+    # method; parameters of another method would not fit.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),
@@ -568,7 +569,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 
 
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the data that the options name, as a field of a plan.
+    """Return the data that the options name, as a field of a plan; no field without such an option.
 
     Raises
     ------
@@ -747,6 +748,7 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         If a name belongs to no feature or to several; the text has similar names.
     """
+    # a text without letters has ids only
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
     names_by_id = names()
@@ -804,9 +806,10 @@ def _split_items(text: str, dividers: str) -> list[str]:
 
 
 def _feature_id(item: str, option: str, names: Names) -> int:
-    """Return the id of a feature from its id or its name.
+    """Return the id of a feature from its id or its name; upper and lower case do not matter.
 
-    ParameterError is raised if the name is not unique.
+    ParameterError is raised if no feature, or several, have the name; ``option`` is for
+    its text.
     """
     if item.strip().isdecimal():
         return int(item)

@@ -54,7 +54,7 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
-    The stream stays usable after an interruption.
+    The stream stays usable after an interruption by Ctrl+C, which is passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
@@ -74,7 +74,11 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points."""
+    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points.
+
+    Return the replacement, and the position from where to go on, as Python asks of a
+    handler of such errors.
+    """
     if (
         isinstance(error, UnicodeEncodeError)
         and error.object[error.start] in _ASCII_REPLACEMENTS
@@ -146,7 +150,7 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file, in a new folder if its folder does not exist, or write to the standard output.
+    """Write a file, in a new folder if its folder does not exist, or for "-" to the standard output.
 
     Raises
     ------

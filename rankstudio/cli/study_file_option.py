@@ -40,6 +40,8 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study to which a run is written, and create it if it does not exist; None without a path.
 
+    A study is a file that stores runs. It is closed at the end.
+
     Raises
     ------
     StoreError
@@ -72,7 +74,7 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 
 
 def add_run_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose runs of a study."""
+    """Add the options that choose runs of a study: by the name of their data, and by their numbers."""
     parser.add_argument(
         "--data",
         metavar="NAME",
@@ -120,7 +122,7 @@ def tell_others(source: ReportSource, description: str) -> None:
 def one_run(
     path: Path, runs: Sequence[RunSummary], number: int | None, option: str
 ) -> RunSummary:
-    """Return the run of a study with a number; without a number, the only run.
+    """Return the run of a study with a number, counted from 1; without a number, the only run.
 
     Raises
     ------
@@ -196,6 +198,7 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         recorded = recorded_files(study)
+        # A user may have sealed the test part of the data, so that it is not shown.
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(
@@ -217,7 +220,7 @@ def whole(option: str, value: str) -> int:
 
 
 def add_run_number(parser: Any, option: str) -> None:
-    """Add the option that names a run of a study."""
+    """Add the option that names a run of a study by its number; ``option`` is its name, such as "--run"."""
     parser.add_argument(
         option,
         type=int,

@@ -74,7 +74,7 @@ def kind_of(path: Path) -> str:
             begin = file.read(_N_BYTES_READ)
     except OSError:
         return ""
-    if begin.startswith(_STUDY_MAGIC):
+    if begin.startswith(_STUDY_MAGIC):  # a study is an SQLite database
         return "study"
     if begin.lstrip().startswith(b"{") and _is_model(begin):
         return "model"

@@ -20,7 +20,7 @@ _TLS_HELP = {
 
 
 def add_worker_options(parser: Any) -> None:
-    """Add the options of the workers."""
+    """Add the options of the workers: a number of processes, or a cluster with its certificates."""
     group = parser.add_argument_group("workers; all give identical results")
     group.add_argument(
         "--workers",

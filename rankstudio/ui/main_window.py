@@ -178,6 +178,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
+        # The keys of commands with the functions that carry them out. Without values, a
+        # selection chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -220,7 +222,7 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
-        # of a feature that is selected on a page that may be absent
+        # These two act on a feature that is selected on a page that may be absent.
         for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(
@@ -404,7 +406,7 @@ class MainWindow(QMainWindow):
         self.workspace.show_page(key)
 
     def _open_palette(self) -> None:
-        """Open the command palette."""
+        """Open the command palette: a list of commands, pages, runs and others, searched by typing."""
         entries = palette_entries(
             self.models, self.sections, self.commands, self.workspace
         )

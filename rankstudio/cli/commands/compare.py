@@ -274,7 +274,11 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 
 
 def _data_opener(name: str | None) -> Opener:
-    """Return a function that opens data; with a name, only the dataset of this name."""
+    """Return a function that opens the data of a run; with a name, only the dataset of this name.
+
+    The function takes the plan of the run and the study's record of its data. It returns
+    None for data that are not opened.
+    """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
@@ -313,7 +317,10 @@ def _compared_runs(
 def _run_on_part(
     run: ReportedRun, reported: ReportedRun, part: str | None
 ) -> ReportedRun:
-    """Return a run with or without its test part; without a named part, as its study shows the run."""
+    """Return a run with or without its test part; without a named part, as its study shows the run.
+
+    ``reported`` is the run as the study shows it: without a sealed test part.
+    """
     match part:
         case "test":
             return run
@@ -362,6 +369,7 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
+    # Options that only such a table has. A digits option of 0 counts, too.
     options = (
         args.measures,
         args.by,
@@ -377,7 +385,7 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
 
 
 def _write_table(args: argparse.Namespace) -> int:
-    """Write the table for publication that the options describe.
+    """Write or print the table for publication that the options describe; return 0.
 
     Raises
     ------

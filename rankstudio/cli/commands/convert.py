@@ -247,7 +247,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _output_format(args: argparse.Namespace) -> DataFormat:
-    """Return the format to write.
+    """Return the format to write: that of ``--to``, or by the ending of the file.
+
+    Some formats have a second file, with the sizes of queries.
 
     Raises
     ------
@@ -370,7 +372,7 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     try:
         ids = tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
-        ids = ()
+        ids = ()  # refused below
     if not ids or len(set(ids)) != len(ids):
         raise PlanError(
             f"--features: expected distinct ids such as 39,23, got {text!r}."

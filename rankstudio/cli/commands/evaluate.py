@@ -231,7 +231,7 @@ def averages_as_text(result: Evaluation) -> str:
 
 
 def queries_as_text(result: Evaluation) -> Block:
-    """Return a table of the measures of each query, with a row for each query."""
+    """Return a table of the measures of each query, with a row for each query and a column for each measure."""
     rows = [
         [
             str(query),

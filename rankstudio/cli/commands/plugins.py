@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the entries that each plug-in adds."""
+    """Print the entries that each plug-in adds: a line for each kind, such as methods, with their keys."""
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:

@@ -394,7 +394,7 @@ def _given_plan(
 
 
 def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
-    """Train the final model on all queries, and write it."""
+    """Train the final model on all queries, write it into the folder of the results, and return its path."""
     from rankstudio.engine.experiment.refit import refit
 
     with preparation():

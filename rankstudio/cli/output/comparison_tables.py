@@ -233,7 +233,10 @@ def plan_text(plan: Plan) -> str:
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
-    """Return a method with its parameters that differ from the defaults, without grids of several values."""
+    """Return a method with its parameters that differ from the defaults, without grids of several values.
+
+    Of a grid, each fold chooses a value, so that its values tell nothing about the run.
+    """
     changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
@@ -335,6 +338,7 @@ def tests_table(
         "features_max",
         "average",
     ]
+    # The first and the last column of a test have other names here.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",

@@ -92,6 +92,7 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     # the table does not list the features of many folds
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
+    # "feature 7" is the name of a feature without a name of its own
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
         "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)

@@ -278,9 +278,8 @@ class DataController(PageController):
     def _costs(self) -> dict[int, float] | None:
         """Return the costs in the plan that are not 1, by the ids of features.
 
-        Return None without costs.
-
-        Costs in milliseconds are shown in other columns, and are not returned.
+        Return None for a method without costs, or for costs in milliseconds, which are
+        shown in other columns.
         """
         parameter = self.costs_parameter()
         if (
@@ -304,9 +303,10 @@ class DataController(PageController):
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
-        """Return the computation of the quality report on the features.
+        """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None before the summary.
+        Return None before the summary, which the report needs. The report is stored by
+        the fold and the convention at the time of the request.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

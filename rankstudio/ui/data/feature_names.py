@@ -99,7 +99,10 @@ class FeatureNames(Controller):
         self._ask(tr("Names of features"), _NAME_FILTER, self.read)
 
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
-        """Ask for a file that goes with the open data, and read it."""
+        """Ask for a file that goes with the open data, beside them, and read it with a function.
+
+        ``kinds`` is the filter of the dialog. Without open data nothing happens.
+        """
         dataset = self._session.dataset
         name = (
             ask_beside(self._window, title, kinds, dataset.path)
@@ -143,9 +146,10 @@ class FeatureNames(Controller):
         self._ask(tr("Import feature set"), _FEATURE_SET_FILTER, self.read_set)
 
     def read_set(self, path: Path | str) -> None:
-        """Take over the feature set in a file.
+        """Take over the feature set in a file, which defines how a search engine computes features.
 
-        A set that defines no feature of the data is refused.
+        A set that defines no feature of the data is refused. A warning says if it does
+        not match the data.
         """
         dataset = self._session.dataset
         path = Path(path)
@@ -160,7 +164,7 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
             return
         feature_set = new_dataset.extension(FeatureSet)
-        assert feature_set is not None
+        assert feature_set is not None  # it was just added
         self._notes = replace(self._notes, feature_set=feature_set)
         self._exchange(dataset, new_dataset)
         self.said.emit(
@@ -232,7 +236,7 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_name(row.feature_id, text))
 
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
-        """Return the actions of the context menu for a feature."""
+        """Return the actions of the context menu for a feature; a cost is offered if the method has costs."""
         actions = [
             RowAction(tr("Note…"), partial(self._ask_note, row)),
             RowAction(tr("Group…"), self.groups.ask),
@@ -392,9 +396,10 @@ class FeatureGroups(Controller):
             self._put(rows, name)
 
     def read(self, path: Path) -> bool:
-        """Take over the groups in a file.
+        """Take over the groups in a file, as far as the data have their features.
 
-        Return whether it has groups with features of the data.
+        Return whether there are such groups. A file without groups is no error here, as
+        it may have names.
         """
         dataset = self._session.dataset
         if dataset is None:

@@ -207,7 +207,10 @@ def all_folds_facts(
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, with a note on constant ones, which cannot change any ranking."""
+    """Return the number of features, with a note on constant ones, which cannot change any ranking.
+
+    Until the summary is computed (None), they are not known.
+    """
     constant = summary.constant if summary else ()
     if not constant:
         return Fact(tr("features"), count_text(n_features))
@@ -445,7 +448,7 @@ class DataPanel(Panel):
             self._facts,
             self._labels_title,
             self._labels,
-            1,
+            1,  # empty space at the bottom
             spacing=6,
         )
 

@@ -284,7 +284,7 @@ _WARNING_COLUMN = Column(
 
 
 def _single_feature_column(measure: str) -> Column:
-    """Return the column of a measure of the ranking by each feature alone."""
+    """Return the column of a measure of the ranking by each feature alone, with the direction as its tooltip."""
     return Column(
         measure,
         measure,

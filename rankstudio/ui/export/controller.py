@@ -101,6 +101,7 @@ class ExportController(Controller):
         The figure of `plot`, which asks for the dialog, is the first one, even if the
         plot is not in the list of exports.
         """
+        # Figures are of the chosen model, not of one that is inspected.
         self._session.end_inspection()
         listed_figures = plot_figures(self._models, self._sections)
         figures = [figure for source, figure in listed_figures if source is not plot]

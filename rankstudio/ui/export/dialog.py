@@ -105,6 +105,7 @@ class ExportDialog(SavingDialog):
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
+        # The list is filled row by row: the item is shown once, at the end.
         with QSignalBlocker(self._list):
             self._list.clear()
             self._fill_list()
@@ -168,7 +169,7 @@ class ExportDialog(SavingDialog):
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job as a bar, and also in words if its file is the selected one."""
-        if not isinstance(message, WorkProgress):
+        if not isinstance(message, WorkProgress):  # another message of the job
             return
         self._bar.show()
         self._bar.set_share(message.share)

@@ -145,7 +145,10 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
 
 
 def _choice_sentence(result: RunResult) -> str:
-    """Return the sentence on the rule that chooses the parameters and the size over all folds."""
+    """Return the sentence on the rule that chooses the parameters and the size over all folds.
+
+    A rule such as "best" compares the mean measure of each model.
+    """
     plan = result.plan
     n = len(result.folds)
     text = trn(
@@ -194,7 +197,10 @@ def _criterion_name(plan: Plan) -> str:
 
 
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
-    """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
+    """Return labels and suffixes: RankStudio's own formats, then those of other programs.
+
+    CSV has a weight for each feature, which only a linear model has.
+    """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     own_formats = (

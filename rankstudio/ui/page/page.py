@@ -188,7 +188,7 @@ class Page(QWidget):
             other.hide()
 
     def restore_panels(self) -> None:
-        """Let all panels share the page again."""
+        """Let all panels share the page again, with the sizes from before one of them filled it."""
         for other in self._hidden_widgets:
             other.show()
         for splitter, sizes in self._sizes.items():
@@ -346,6 +346,7 @@ class Page(QWidget):
 
         Windows of panels open later, with :meth:`reopen_windows`.
         """
+        # Names of panels, and below, sizes and places, by the names of the widgets.
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
@@ -357,6 +358,7 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
+            # Damaged sizes, or those of another number of widgets, are ignored.
             sizes = [
                 int(size)
                 for size in text.split()
