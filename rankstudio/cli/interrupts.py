@@ -65,7 +65,7 @@ class Stop:
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A run stops between two units. After the last unit of a fold, it stops only when
+        A unit is one fold with one combination of parameters. A run stops between two units. After the last unit of a fold, it stops only when
         the fold's model has been chosen and tested; after the last fold, it ends
         without a stop. Both take little time.
         """

@@ -545,7 +545,7 @@ def shown(
         {
             "title": comparison.title,
             "rows": rows,
-            # with the seed 0 of the randomisation, which the tests have by default
+            # 0 is the seed of the tests on pinned features
             "tests": [as_dict(c, 0) for c in tested],
         }
     )

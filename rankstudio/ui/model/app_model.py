@@ -293,7 +293,7 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        callback = self._prepared  # after a failure, too: the run will report it
+        callback = self._prepared  # called after a failure, too
         # A job without a slot would first load the BLAS libraries; `warm_up` itself
         # loads them, while it holds off garbage collection.
         self.run_worker.task(

@@ -475,8 +475,8 @@ class CurrentModel(QObject):
         """
         plan = self._live_plan(view)
         record = view.record
-        # Another plan than the view's means that the form was changed after the run.
-        # Only some methods compute single paths at once ("live").
+        # Another plan than the view's means that the form was changed after the run. A
+        # path is computed only if that is fast enough to follow a slider ("live").
         if (
             record is None
             or view.fold is None

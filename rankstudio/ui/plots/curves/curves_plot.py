@@ -535,8 +535,8 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
-        # Three cases: no cursor; the mouse on this plot, with a box beside it that covers
-        # the point in no small plot; or a cursor of a linked plot, with one line.
+        # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
+        # leave its point uncovered; or the cursor of a linked plot, with one line.
         x = self.cursor
         position = self._mouse
         if x is None:
