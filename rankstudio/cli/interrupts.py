@@ -65,9 +65,10 @@ class Stop:
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A unit is one fold with one combination of parameters. A run stops between two units. After the last unit of a fold, it stops only when
-        the fold's model has been chosen and tested; after the last fold, it ends
-        without a stop. Both take little time.
+        A run stops between two units; a unit is one fold with one combination of
+        parameters. After the last unit of a fold, it stops only when the fold's model has
+        been chosen and tested; after the last fold, it ends without a stop. Both take
+        little time.
         """
         match event:
             case RunStarted():

@@ -477,6 +477,8 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
+        # What fills each view, by the key of the view: it shows contents at once, or
+        # returns their computation. Plug-ins contribute the last ones.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,

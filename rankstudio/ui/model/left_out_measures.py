@@ -104,7 +104,7 @@ class LeftOutMeasures(QObject):
         )
         # measurements that are not tried again until the user asks for the measures again
         self._failed: list[_Measured] = []
-        self._shown_states: list[_Measured] = []
+        self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
         self._working: tuple[PathResult, _Measured] | None = None
         self._work = BackgroundSimulation(

@@ -212,6 +212,7 @@ class FormChip(QObject):
         self._current: CurrentModel = models.current
         self._chip = chip
         runs = models.runs
+        # The chip tells of the form, the shown run, and the runs of the list.
         form_or_run_changed = models.current.changed, models.session.planChanged
         list_changed = (
             runs.labelled,

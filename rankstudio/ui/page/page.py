@@ -414,6 +414,7 @@ class Splitter(QSplitter):
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
+        # a part is a widget, its share of additional space, and its initial size
         for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
             self.setStretchFactor(position, stretch)

@@ -212,7 +212,7 @@ class StepCurvesPlot(Plot):
         )
 
     def summary(self) -> str:
-        """Describe at which value each named curve ends."""
+        """Describe at which value each named curve ends, for a screen reader; gray curves have no names."""
         sentences = [
             f"{curve.label}: {curve.y[-1]:.{self.decimals}f}"
             for curve in self.curves
