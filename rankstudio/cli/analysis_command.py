@@ -216,7 +216,12 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return the subject of an analysis, without test parts that are sealed."""
+    """Return what an analysis is about, as its arguments; test parts that are sealed are left out.
+
+    These are the results of a run and their data, or a plan and its data, or the data
+    with all folds, or the training part of one fold, according to what the analysis
+    ``needs``.
+    """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
         sealed_run,
@@ -234,6 +239,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
 
+        # Here the data are one path, but plan_from expects a list as of --data.
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)

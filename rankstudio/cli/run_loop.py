@@ -110,7 +110,8 @@ def _run_events(going: Going) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
     A unit is one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part.
+    number of values in the largest training part. ``going.grouped`` has training data
+    that earlier runs prepared, by fold; the run takes them from there, and adds its own.
     """
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)

@@ -315,7 +315,8 @@ def add_parameters(
     """Add the options of the parameters of methods; an option of several methods is added once.
 
     Advanced parameters, which most runs leave at their defaults, are in a group of
-    their own.
+    their own. ``title`` and ``about`` head the options in the help. argparse stores a
+    value under ``dest`` and the parameter's name; ``prefix`` begins the option.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -537,6 +538,7 @@ def fold_of_data(
     from rankstudio.engine.experiment.plan.from_data import with_known_costs
     from rankstudio.engine.experiment.runner import open_data
 
+    # Here the data are one path, but plan_from expects a list as of --data.
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     if len(plan.folds) > 1:

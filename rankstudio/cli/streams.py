@@ -54,6 +54,7 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
+    "rankstudio" is this module's own way to escape, registered with Python by that name.
     The stream stays usable after an interruption by Ctrl+C, which is passed on.
     """
     try:

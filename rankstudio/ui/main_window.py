@@ -100,7 +100,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
-        settings.write_aside()
+        settings.write_aside()  # from now on, on another thread
         self.window_state.restore()
         self.menus.show_recent()
         self.welcome.set_recent(settings.recent)

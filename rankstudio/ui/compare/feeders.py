@@ -122,6 +122,7 @@ class ComparisonScope:
             if last_key == key:
                 return last_groups
         groups = run_groups(self.runs.records, measured, first_data)
+        # `measured` keeps the results alive, so that no other result gets their ids.
         self._last_groups = key, measured, groups
         return groups
 
@@ -528,6 +529,7 @@ class ViewFeeder(Controller):
         """Offer the views that suit the shown run, and return what the visible view depends on.
 
         Plug-ins contribute views of the shown run, and comparisons of the ticked runs.
+        The view is computed anew when this value differs from the one before.
         """
         record = self._record
         for key, view in self._views.contributed.items():
@@ -548,6 +550,7 @@ class ViewFeeder(Controller):
             of_plugins,
         )
         options = (measurement, self._scope.marks.reference, choices)
+        # Results that are measured anew are new objects, with other ids.
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         # The Pareto front needs the paired tests of all its runs.
         has_its_tests = self._views.key() != "pareto" or self._tests.complete

@@ -269,7 +269,7 @@ class FigureDialog(SavingDialog):
     def _show_figure(self) -> None:
         """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        # which may be cut
+        # the box may cut the title of a figure, the tooltip has all of it
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")

@@ -400,6 +400,7 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
     for form in PLAN_FORMATS:
+        # no folder for results, and no versions with which a run was computed
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",

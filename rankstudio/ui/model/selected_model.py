@@ -455,7 +455,8 @@ class CurrentModel(QObject):
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # without a place on the path, the inspected model is the chosen one
+            # Without a place on the path, the inspected model is the chosen one: no
+            # measure ("") has to find the best.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )

@@ -357,7 +357,7 @@ def _read_run(
         recorded=recorded,
         origin=f"{time_text}, {_version_text(summary.versions)}",
         why_not_on=why_not_on,
-        steps_per_unit=1,
+        steps_per_unit=1,  # the progress counts whole units only
         n_units=summary.n_units,
         units_done=summary.n_finished,
         clock=Clock(worked=summary.seconds),

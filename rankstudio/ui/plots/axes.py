@@ -118,6 +118,7 @@ class Axes:
         """Return positions and texts of the ticks that fit into a width in pixels."""
         if not self.show_x:
             return []
+        # values of a parameter, such as λ, are written as powers
         if self.grid:
             # Every stride-th value is a tick; the quotient is rounded up, so that the
             # texts have room.

@@ -209,7 +209,12 @@ class DensityPlot(Plot):
             else tr("value")
         )
         return CurvesFigure(
-            NAME, title, "", x, FigureAxis(tr("density")), tuple(series)
+            name=NAME,
+            title=title,
+            caption="",
+            x=x,
+            y=FigureAxis(tr("density")),
+            series=tuple(series),
         )
 
     def numbers(self) -> Numbers:
@@ -454,12 +459,12 @@ class HistogramPlot(Plot):
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
         return CurvesFigure(
-            NAME,
-            self.axes.title,
-            "",
-            FigureAxis(self.axes.x_label, whole=True),
-            FigureAxis(self.axes.title, whole=True, low=0.0),
-            (Series("", x, y, kind="bars"),),
+            name=NAME,
+            title=self.axes.title,
+            caption="",
+            x=FigureAxis(self.axes.x_label, whole=True),
+            y=FigureAxis(self.axes.title, whole=True, low=0.0),
+            series=(Series("", x, y, kind="bars"),),
         )
 
     def numbers(self) -> Numbers:

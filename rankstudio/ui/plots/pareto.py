@@ -140,11 +140,8 @@ class ParetoPlot(Plot):
         # Positions of the chosen and the inspected model among the spots.
         self.chosen: int | None = None
         self.inspected: int | None = None
-        self.over_folds = (
-            # whether models are compared over folds, not queries, as for a single
-            # ranking
-            False
-        )
+        # whether models are compared over folds, not queries, as for a single ranking
+        self.over_folds = False
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         # The numbers order the layers: a greater one lies above.
         self.add_layer(partial(draw_pareto_front, self), 0.0)
@@ -346,7 +343,7 @@ class ParetoPlot(Plot):
         return best if distances[best] <= _HIT_DISTANCE else None
 
     def _name_in_marks(self, position: int) -> str:
-        """Return "best", the name of the suggestion's rule, or both for a model that is both.
+        """Return what the marks call the model at a position: "best", the name of the suggestion's rule, or both.
 
         Return "" for any other model.
         """
@@ -595,7 +592,7 @@ def _best_name_box(
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
-        """Return whether the box leaves the plot, then how many boxes and how many pixels it hides."""
+        """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides."""
         box, _ = candidate
         dx = np.abs(xs - box.center().x())
         dy = np.abs(ys - box.center().y())

@@ -96,9 +96,10 @@ class StepCurvesPlot(Plot):
         limits: tuple[float, float] | None = None,
     ) -> None:
         self.curves: tuple[StepCurve, ...] = ()
-        self.level: Level | None = None
+        self.level: Level | None = None  # a horizontal line of comparison
         self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
+        # whoever fills the plot sets this; id 0 is no feature
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
@@ -208,7 +209,7 @@ class StepCurvesPlot(Plot):
         y = FigureAxis(self.axes.title, low=low, high=high)
         title = self.axes.title
         return CurvesFigure(
-            NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
+            name=NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
         )
 
     def summary(self) -> str:
@@ -230,7 +231,10 @@ class StepCurvesPlot(Plot):
         )
 
     def readout(self, target: Point) -> list[Line]:
-        """Return a line with the curve, the step and the value of a point."""
+        """Return a line with the curve, the step and the value of a point.
+
+        The line has the color of the curve; a gray curve behind the others has none.
+        """
         curve_index, point_index = target
         curve = self.curves[curve_index]
         value = f"{curve.y[point_index]:.{self.decimals}f}"

@@ -89,15 +89,20 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
-        # begins at the same pixel, above or below
+        # the plot above or below whose area begins at the same pixel
         self.aligned: CurvesPlot | None = None
         self._left = 0.0  # where this one would begin without the aligned plot
+        # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
+        # lines of the box while the mouse is elsewhere: of the chosen point, and of the
+        # inspected one
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
+        # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
+        # x and y range that fit the data, for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
             False
@@ -109,6 +114,7 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
+        # layers with a higher number cover those with a lower one
         self._add_layer(draw_band, 0.0)
         self._add_layer(draw_reference, 0.5)
         self._add_layer(draw_curves, 1.0)
@@ -331,16 +337,16 @@ class CurvesPlot(Plot):
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
-            NAME,
-            axes.title,
-            "",
-            FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
-            FigureAxis(axes.title, logarithmic=axes.log_y),
-            (*series, *neutral),
-            ()
+            name=NAME,
+            title=axes.title,
+            caption="",
+            x=FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
+            y=FigureAxis(axes.title, logarithmic=axes.log_y),
+            series=(*series, *neutral),
+            levels=()
             if family.reference is None
             else (Level(family.reference[1], family.reference[0]),),
-            tuple(self._marks()),
+            marks=tuple(self._marks()),
         )
 
     def _marks(self) -> Iterator[Mark]:
@@ -504,7 +510,7 @@ class CurvesPlot(Plot):
 
     def _on_zoom(self, *_: object) -> None:
         """Keep the ranges that the user zoomed into, no further out than the data reach."""
-        # _auto are the ranges that fit the data
+        # _auto are the ranges that fit the data: as good as all of x is no zoom
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -557,7 +563,7 @@ class CurvesPlot(Plot):
                 readable_pixels(self.family, self.frame()),
                 dispensable=True,
             )
-        else:
+        else:  # no curve has a value at the cursor of the linked plot
             self._say_note()
 
     def _say_note(self) -> None:

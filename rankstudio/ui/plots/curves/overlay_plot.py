@@ -306,12 +306,12 @@ class OverlayPlot(Plot):
         ).format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
-            NAME,
-            self.axes.title,
-            "",
-            x,
-            FigureAxis(self.axes.title),
-            tuple(series),
+            name=NAME,
+            title=self.axes.title,
+            caption="",
+            x=x,
+            y=FigureAxis(self.axes.title),
+            series=tuple(series),
             bands=bands,
         )
 
@@ -584,7 +584,11 @@ def draw_models(
 def draw_hint(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Explain circles and band beside the title, where there is room."""
+    """Explain circles and band beside the title, where there is room.
+
+    A circle is the point that stands for its run in tables. A band is the interval of
+    the difference to the reference; around the reference itself, to its own circle.
+    """
     parts = (
         [tr("○ model of the table")]
         if any(curve.model is not None for curve in plot.curves)

@@ -268,15 +268,15 @@ class FeatureMapPlot(HeatMapPlot):
         elif not any(matrix.ticks):
             columns = list(matrix.columns)
         return MapFigure(
-            NAME,
-            matrix.title,
-            "",
-            tuple(names),
-            tuple(columns),
-            tuple(floats(row) for row in matrix.values),
-            "",
-            matrix.x_label,
-            FigureAxis(matrix.title, low=matrix.limits[0], high=matrix.limits[1]),
+            name=NAME,
+            title=matrix.title,
+            caption="",
+            rows=tuple(names),
+            columns=tuple(columns),
+            values=tuple(floats(row) for row in matrix.values),
+            row_title="",
+            column_title=matrix.x_label,
+            color=FigureAxis(matrix.title, low=matrix.limits[0], high=matrix.limits[1]),
             ends=matrix.bar,
             groups=tuple((group.label, group.size) for group in matrix.groups),
             named=matrix.columns,
@@ -381,6 +381,7 @@ def draw_outlines(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     selected = [index for index, feature in enumerate(plot.features) if feature.rank]
+    # outlines around most of the rows would set nothing apart
     if len(selected) > _MAX_OUTLINED_SHARE * len(plot.features):
         selected = []
     marked = [

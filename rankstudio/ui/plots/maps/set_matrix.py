@@ -216,21 +216,21 @@ class SetMatrixPlot(Plot):
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
-            NAME,
-            tr("Sets as good as the best"),
-            "",
-            tuple(
+            name=NAME,
+            title=tr("Sets as good as the best"),
+            caption="",
+            rows=tuple(
                 " ".join(filter(None, (_share_text(row.above), row.label)))
                 for row in rows
             ),
-            tuple(str(column.feature) for column in visible),
-            tuple(
+            columns=tuple(str(column.feature) for column in visible),
+            values=tuple(
                 tuple(float(column.feature in row.features) for column in visible)
                 for row in rows
             ),
-            tr("above the best"),
-            tr("feature"),
-            FigureAxis(tr("in the set"), low=0.0, high=1.0),
+            row_title=tr("above the best"),
+            column_title=tr("feature"),
+            color=FigureAxis(tr("in the set"), low=0.0, high=1.0),
             decimals=0,
             ends=((0.0, tr("no")), (1.0, tr("yes"))),
         )
