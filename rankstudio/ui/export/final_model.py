@@ -92,6 +92,7 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
+    # The plan of the record names the data by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )

@@ -361,6 +361,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
+        # "": nothing of the figure is lost in the file
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )

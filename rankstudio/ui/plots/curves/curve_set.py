@@ -352,7 +352,8 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            # The only curve of a family needs no name.
+            # The only curve of a family needs no name; a curve beside it, which is not
+            # among the family's ordered keys, does.
             named = label and (
                 len(family.ordered_keys) > 1 or key not in family.ordered_keys
             )

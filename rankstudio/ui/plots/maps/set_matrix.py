@@ -102,7 +102,7 @@ class SetMatrixPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.columns: tuple[MatrixColumn, ...] = ()
         self.rows: tuple[MatrixRow, ...] = ()
-        self.n_sets = 0
+        self.n_sets = 0  # all sets as good as the best; the first ones have a row
         super().__init__(theme, Axes("", show_x=False, show_y=False))
         self.setAccessibleName(tr("Sets as good as the best"))
         self.add_layer(self._draw, 0.0, clipped=False)
