@@ -216,7 +216,7 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return what an analysis is about, as its arguments; test parts that are sealed are left out.
+    """Return the subject of an analysis, as its arguments; test parts that are sealed are left out.
 
     These are the results of a run and their data, or a plan and its data, or the data
     with all folds, or the training part of one fold, according to what the analysis

@@ -528,7 +528,8 @@ def fold_of_data(
         Plan with the known costs of features.
     dataset : FoldedDataset
     option_names : set of str
-        Names of the method's parameters that are set.
+        Names of the options that are set; those of the method's parameters are called as
+        in a plan.
 
     Raises
     ------

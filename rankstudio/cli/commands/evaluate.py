@@ -137,11 +137,11 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
 
     # Measure the scores.
-    read = input_file(args.data)
-    scored = input_file(source)
+    data_path = input_file(args.data)
+    source_path = input_file(source)
     result, data, notes = evaluate_file(
-        read,
-        scored,
+        data_path,
+        source_path,
         args.convention,
         measures,
         columns_from(args),

@@ -139,6 +139,7 @@ def run(args: argparse.Namespace) -> int:
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
+    # Of several forms, such as with rounded numbers, the one that ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     # Write the files, unless standard output takes the only one.

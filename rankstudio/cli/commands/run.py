@@ -153,6 +153,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     _refuse_beside_scores(args)
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
+    # Nothing is trained or selected, so the data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
         stated.add("convention")
@@ -198,7 +199,8 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        # several runs write their results to a folder each
+        # Several runs write their results to a folder each. A stored plan states both
+        # choices that the data could make.
         out = (
             args.out
             if args.out is None or len(plans) == 1
@@ -352,6 +354,7 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     note = preference_note(plan)
     if note:
         tell(note, file=sys.stderr)
+    # the reported measures, and the one that selects the model
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),

@@ -110,9 +110,8 @@ class ComparisonDialog(QDialog):
         self._pipelines = pipelines
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        self._listed_runs: set[int] = (
-            set()
-        )  # numbers of all runs that were in the list since the dialog opened
+        # numbers of all runs that were in the list since the dialog opened
+        self._listed_runs: set[int] = set()
         # whether the table has columns of data and of labels; None before the first time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)

@@ -315,6 +315,8 @@ def _size_sentence(
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
+    # singular or plural; a size is a mean over folds, and may be no whole number
+    number = 1 if suggested.size == 1 else 2
     if front.by != "size":
         return _cost_sentence(front, name)
     best_is_smallest = best.size == min(model.size for model in front.models)
@@ -331,13 +333,13 @@ def _size_sentence(
         text = trn(
             "{size} feature of {title} is not significantly worse than the best model.",
             "{size} features of {title} are not significantly worse than the best model.",
-            1 if suggested.size == 1 else 2,
+            number,
         )
         if over_folds:
             text = trn(
                 "{size} feature of {title} is not significantly worse than the best model, over folds.",
                 "{size} features of {title} are not significantly worse than the best model, over folds.",
-                1 if suggested.size == 1 else 2,
+                number,
             )
     elif isnan(best.error):
         text = tr(

@@ -201,17 +201,17 @@ class FeatureNames(Controller):
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
         # A method with a parameter of costs takes them from the data from now on.
-        uses = {
+        cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
-        parameters = {**plan.parameters, **uses}
+        parameters = {**plan.parameters, **cost_parameters}
         self._session.change(
             tr("the costs of {name}").format(name=path.name),
             costs=costs.plain(),
             parameters=parameters,
         )
         text = tr("All features cost {number} ms per query.")
-        if uses:
+        if cost_parameters:
             text = tr(
                 "All features cost {number} ms per query. {method} now selects by milliseconds."
             )

@@ -401,6 +401,7 @@ class DataPanel(Panel):
         self.set_caption(
             convention(key).label + (f" · {tr('scaled')}" if scaled else "")
         )
+        # its name in the caption leads to the entry "convention" of the glossary
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()

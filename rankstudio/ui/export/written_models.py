@@ -39,7 +39,10 @@ def save_model_form(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> None:
-    """Write a model in a format of another program, with the parameters of `compare_rankings`.
+    """Write a model in a format of another program.
+
+    ``parts`` are documents on which forms of the model are compared, and
+    ``feature_set`` defines the features for a search engine.
 
     Raises
     ------

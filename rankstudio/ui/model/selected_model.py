@@ -645,6 +645,7 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
+        # Steps are numbered from 1. With a best step, no measure is needed ("").
         position = path_position(
             live.path, self._session.choice.place, live.best.number - 1, ""
         )

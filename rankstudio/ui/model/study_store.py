@@ -94,9 +94,8 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        self._writing = (
-            threading.Lock()
-        )  # so that no study is closed between a note's removal and its writing
+        # so that no study is closed between a note's removal and its writing
+        self._writing = threading.Lock()
         # functions that write what the window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 

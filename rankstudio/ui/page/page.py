@@ -97,6 +97,8 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
+        # While a panel fills the page: that panel, the widgets hidden for it, and the
+        # sizes from before.
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
@@ -410,7 +412,7 @@ class Splitter(QSplitter):
         self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]
     ) -> None:
         super().__init__(orientation)
-        self.seen = False
+        self.seen = False  # whether it has been on the screen
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)

@@ -247,7 +247,7 @@ class DensityPlot(Plot):
         `x` is what :meth:`hit_test` returns: a value, or minus infinity over these bars.
         """
         if x == _ZEROS:
-            looks = [
+            line_styles = [
                 palettes.category(self.theme.colors, i)
                 for i in range(len(self.densities))
             ]
@@ -258,7 +258,7 @@ class DensityPlot(Plot):
                     line_style.color,
                     line_style.dash,
                 )
-                for d, line_style in zip(self.densities, looks, strict=True)
+                for d, line_style in zip(self.densities, line_styles, strict=True)
             ]
             return [Line(tr("value 0"), bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]

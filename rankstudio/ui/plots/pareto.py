@@ -343,7 +343,7 @@ class ParetoPlot(Plot):
         return best if distances[best] <= _HIT_DISTANCE else None
 
     def _name_in_marks(self, position: int) -> str:
-        """Return what the marks call the model at a position: "best", the name of the suggestion's rule, or both.
+        """Return the name of a model in the marks, by its position: "best", the suggestion's rule, or both.
 
         Return "" for any other model.
         """

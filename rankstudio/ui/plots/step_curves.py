@@ -312,7 +312,7 @@ class StepCurvesPlot(Plot):
 
     def _draw_curves(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the curves, gray ones first, and the point under the mouse."""
-        hovered_curve, hovered_point = self.under_mouse or (-1, 0)
+        hovered_curve, hovered_point = self.under_mouse or (-1, 0)  # -1: no curve
         for curve_index, curve in enumerate(self.curves):
             stands_out = curve.key == self._marked_key or hovered_curve == curve_index
             if curve.number == BEHIND:

@@ -229,8 +229,9 @@ class CurveSet:
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, two arrays of one length; those of the curve `key` count more.
 
-        Its points are contained five times over. With `one_curve`, the points of other
-        curves are left out.
+        They are what a box over the plot had better not hide; the points of the curve
+        `key` are contained five times over. With `one_curve`, the points of other curves
+        are left out.
         """
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:

@@ -510,10 +510,10 @@ def _draw_groups(
             QPointF(right - 3, frame.area.top() - 3),
         )
         label = group.label
-        room = right - left - 4
-        if metrics.horizontalAdvance(label) > room:
+        available_width = right - left - 4
+        if metrics.horizontalAdvance(label) > available_width:
             label = label.rpartition(" ")[2]  # "2" of "run 2"
-        if metrics.horizontalAdvance(label) <= room:
+        if metrics.horizontalAdvance(label) <= available_width:
             painter.setPen(colors.q("text"))
             box = QRectF(left, frame.area.top() - 21, right - left, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)

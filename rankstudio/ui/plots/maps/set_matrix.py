@@ -102,7 +102,7 @@ class SetMatrixPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.columns: tuple[MatrixColumn, ...] = ()
         self.rows: tuple[MatrixRow, ...] = ()
-        self.n_sets = 0  # all sets as good as the best; the first ones have a row
+        self.n_sets = 0  # all sets as good as the best; some of them have a row
         super().__init__(theme, Axes("", show_x=False, show_y=False))
         self.setAccessibleName(tr("Sets as good as the best"))
         self.add_layer(self._draw, 0.0, clipped=False)
@@ -261,20 +261,22 @@ class SetMatrixPlot(Plot):
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
-        room = max(1.0, self.width() - self._left() - _GAP)
+        available_width = max(1.0, self.width() - self._left() - _GAP)
         least = float(scaled(_COLUMN))
-        count = max(1, min(len(self.columns), int(room / least)))
-        return float(min(room / count, 1.7 * least))
+        count = max(1, min(len(self.columns), int(available_width / least)))
+        return float(min(available_width / count, 1.7 * least))
 
     def _n_columns(self) -> int:
-        room = max(1.0, self.width() - self._left() - _GAP)
-        # The pitch may be room / count, and room / pitch the count less some eps.
-        return min(len(self.columns), max(1, int(room / self._pitch() + 1e-6)))
+        """Return how many columns have room, at least one."""
+        available_width = max(1.0, self.width() - self._left() - _GAP)
+        # The pitch may be the width divided by a count: rounding must not lose a column.
+        count = int(available_width / self._pitch() + 1e-6)
+        return min(len(self.columns), max(1, count))
 
     def _shown_rows(self) -> list[MatrixRow]:
         """Return the sets for which there is room, that of the selection among them."""
-        room = self.height() - scaled(_HEAD) - scaled(_BARS) - scaled(_FOOT) - 2 * _GAP
-        count = max(1, int(room // scaled(_PITCH)))
+        around_rows = scaled(_HEAD) + scaled(_BARS) + scaled(_FOOT) + 2 * _GAP
+        count = max(1, int((self.height() - around_rows) // scaled(_PITCH)))
         visible = list(self.rows[:count])
         selection_rows = [row for row in self.rows[count:] if row.own]
         if selection_rows:  # in place of the last set
