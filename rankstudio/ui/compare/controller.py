@@ -137,7 +137,7 @@ class CompareController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        """List the runs in their groups, with new rows for those that have changed."""
+        """List the runs, with new rows for those that have changed."""
         old_rows = {
             row.key: row
             for row in self.panel.rows()

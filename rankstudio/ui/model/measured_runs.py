@@ -362,13 +362,10 @@ class MeasuredRuns(QObject):
     def _keep(
         self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun
     ) -> MeasuredRun:
-        """Keep a measured run and return it; the runs that were kept first are dropped if there are many.
-
-        ``key`` is the run and how it was measured; ``state`` tells how many results it
-        had then.
-        """
+        """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
         while len(self._known) >= _MAX_MEASURED_RUNS:
             del self._known[next(iter(self._known))]
+        # by the run and how it was measured, with how many results the run had then
         self._known[key] = state, measured
         return measured
 
