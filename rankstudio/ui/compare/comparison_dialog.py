@@ -126,7 +126,8 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
-        # The entries hold the file of a comparison; "" for the runs and the plan here.
+        # The entries hold the file of a comparison; "" stands for the window's runs and
+        # plan.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
@@ -135,6 +136,7 @@ class ComparisonDialog(QDialog):
                 theme,
                 (),
                 "comparison-pipelines",
+                # what identifies a row: its pipeline, its data and its judge's labels
                 lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
@@ -347,8 +349,8 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
-        # Runs that were listed get their ticks from the dialog, even if their pipeline
-        # leaves the list.
+        # When the dialog is accepted, it ticks or unticks every run that was ever in its
+        # list, even if the pipeline has left the list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
@@ -505,7 +507,10 @@ _RUN_STATE_TEXTS = {
 
 
 def _state_text(row: Pipeline) -> str:
-    """Return the state of a pipeline's run; states without a text of their own are interruptions."""
+    """Return the state of a pipeline's run as a text.
+
+    A state without a text of its own, such as failed, means that it was interrupted.
+    """
     if row.state is None:
         return tr("not run")
     interrupted = tr("interrupted at {done} of {n} folds")

@@ -164,20 +164,25 @@ class ComparisonRuns(Controller):
         """
         plan = self._models.session.plan
         return (
-            (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
+            (plan.data, *reading(plan)) if self._models.session.data_match_plan else ()
         )
 
     @Slot()
     def _load_next(self) -> None:
-        """Open the next data unless others are being opened, and queue their runs afterwards."""
+        """Open the data of the next group of plans, and then queue the group's runs.
+
+        Do nothing while other data are being opened; their end calls this method again.
+        """
         if not self._waiting_groups or self._models.loader.busy:
             return
         group = self._waiting_groups.popleft()
 
-        # Interrupted runs of a study only have a record of their data: those whose data
-        # are these get the open dataset, so that they can be resumed.
         def queue(dataset: FoldedDataset) -> None:
-            """Queue the plans of the group on their open data, and resume interrupted runs."""
+            """Queue the plans of ``group``, of the method, on their data, which are open now.
+
+            An interrupted run of a study has a record of its data only. If these are its
+            data, the run gets the open dataset, so that it is resumed.
+            """
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
@@ -186,7 +191,7 @@ class ComparisonRuns(Controller):
                 if (record := pipelines.interrupted(plan)) is not None
             ]
 
-            # Called with those of the runs whose recorded data are these.
+            # Called with the interrupted runs that were computed on these data.
             def adopt(records: list[RunRecord]) -> None:
                 self._models.runs.adopt(records, dataset)
                 self._queue(plans, dataset)
@@ -209,10 +214,11 @@ class ComparisonRuns(Controller):
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # A run on the same path whose files have changed has other data.
+            # An interrupted run can be resumed only on its own data. One whose files
+            # have changed since has the same path, but other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
-            elif dataset is session.dataset:  # as the command Resume does
+            elif dataset is session.dataset:  # so that the window shows it, too
                 self.goOnAsked.emit(run)
             else:
                 runs.go_on(run, is_shown=False)

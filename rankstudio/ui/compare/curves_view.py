@@ -150,6 +150,7 @@ class CurvesView(Panel):
         # queries, a run is one point, so the runs of a group make a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
+            # `learning_curves` groups plans that differ only in the share.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(
@@ -187,8 +188,8 @@ class CurvesView(Panel):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
-        A choice consists of the values of the model on the plan's axes and its place on
-        the path. This emits no signal.
+        ``key`` is the number of the run. A choice names a model by its values on the
+        plan's axes and its coordinate on the path. This emits no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -202,7 +203,8 @@ class CurvesView(Panel):
 
         Return None if no curve has the model.
         """
-        # A model is known by its run, its values on the axes, and its place on the path.
+        # A model is identified by its run, its values on the axes, and its coordinate
+        # on the path (a number of features, or a round).
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)
@@ -254,8 +256,9 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    The title is written at the curve's end if it is in `unique`, the titles that only
-    one curve has.
+    ``runs`` has the title and the plan of each run, by number. The title is written at
+    the curve's end if it is in ``unique``, the titles that only one curve has.
+    ``reference`` is the number of the run with which the others are compared.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
@@ -284,6 +287,7 @@ def _overlaid_curve(
         # the position of the model that the folds selected, which a run has on its own
         # curve only
         model=first_curve.model if is_of_one_run else None,
+        # the reference differs from itself by 0, so its band is that of its own mean
         own_half=first_curve.own_half if key == reference else None,
     )
 

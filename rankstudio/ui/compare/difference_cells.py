@@ -259,6 +259,7 @@ class DifferenceCells:
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
         run = self._compared(row.key)
+        # `found` is the paired test of the run, once it is computed.
         return (
             ""
             if run is None or run.found is not None
@@ -273,7 +274,10 @@ class DifferenceCells:
         return text.format(**_number_texts(test))
 
     def _difference_spoken(self, row: Any) -> str:
-        """Return the difference and its interval in the words of a screen reader; without a test, why."""
+        """Return the difference and its interval as a screen reader says them.
+
+        Without a test, return why there is none.
+        """
         test = self._test(row)
         if test is None:
             return self._role(row)
@@ -289,7 +293,11 @@ class DifferenceCells:
     def _paint_difference(
         self, painter: QPainter, rect: QRect, colors: Colors, row: Any
     ) -> QRect | None:
-        """Paint the difference of a run; return the cell if the table has to write its text there."""
+        """Paint the difference of a run, and return None.
+
+        Without a test, paint nothing, and return the area of the cell, in which the
+        table then writes the cell's text.
+        """
         scale = self._scale(row.key)
         test = self._test(row)
         if scale is None or test is None:

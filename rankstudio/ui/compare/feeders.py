@@ -107,7 +107,8 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
-        # The groups of the last call are returned as long as all runs are the same.
+        # The groups of the last call are returned as long as the data and all results
+        # and plans are the same. Results are compared by their ids, as they are large.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -254,10 +255,11 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
-        """Return all that decides which test is next; None never, as there are tests to show at any time.
+        """Return all that decides which test is next.
 
-        The identity of a result changes when its run is measured anew. The number of
-        tests changes with each test that is done, so that the next one follows.
+        `OnDemand` calls `_next_test` whenever this value has changed. The identity of a
+        result changes when its run is measured anew. The number of tests changes with
+        each test that is done, so that the next one follows.
         """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
@@ -266,7 +268,10 @@ class PairedTests(Controller):
         return self._session.measure, groups, references, measured, len(self._tests)
 
     def _next_test(self) -> Computation | None:
-        """Show the finished tests, and return the computation of the next one, the shown group's first."""
+        """Show the finished tests, and return the computation of the next one.
+
+        Tests of the shown group come first. Return None if no test is missing.
+        """
         name = self._session.measure
         shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
@@ -397,8 +402,11 @@ class CurvesFeeder(Controller):
         return x_key, "vali"  # type: ignore[return-value] # the view offers the other values of By only
 
     def _key(self) -> Key | None:
-        """Offer the quantities of the x axis, and return what the curves depend on."""
-        # Whether runs learned from different shares of the training queries.
+        """Offer the quantities of the x axis, and return what the curves depend on.
+
+        The curves are computed anew when this value differs from the one before.
+        """
+        # `shares_differ`: whether runs learned from different shares of the queries.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -413,7 +421,8 @@ class CurvesFeeder(Controller):
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
-        # A new measurement or opened data are new objects, with other ids.
+        # Runs that are measured anew and data that are opened are new objects, with
+        # other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -421,7 +430,7 @@ class CurvesFeeder(Controller):
     def _compare(self) -> Computation | None:
         """Return the computation of the curves of the compared runs.
 
-        Return None without runs.
+        Without runs, show no curves at once and return None.
         """
         reference, runs = self._compared()
         name = self._session.measure
@@ -478,8 +487,9 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
-        # What fills each view, by the key of the view: it shows contents at once, or
-        # returns their computation. Plug-ins contribute the last ones.
+        # The function that fills each view, by the key of the view. It shows the
+        # contents at once and returns None, or returns their computation. The views of
+        # plug-ins, of one run or of the compared runs, come last.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -584,9 +594,9 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        """Show the folds of one run or of all runs.
+        """Show the folds of one run or of all runs at once, and return None.
 
-        Return the computation of a plug-in's table of folds.
+        For a plug-in's table of folds, return its computation instead.
         """
         record = self._record
         folds = self._views.folds
@@ -703,7 +713,7 @@ class ViewFeeder(Controller):
         If there are none, show the reason.
         """
         # Published values are compared with what a run measured itself, by its own
-        # convention.
+        # convention, which is what `own` returns.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run for key, run in self._scope.own().items() if key in shown_keys

@@ -106,7 +106,7 @@ class FoldsView(View):
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``."""
-        # Which parts were measured decides, with the plan, on the columns.
+        # The plan and which parts of the data were measured decide on the columns.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -243,9 +243,10 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 
 
 def _contributed_column(column: RunColumn) -> Column:
-    """Return a column of a plug-in's table: of texts without a format, of numbers with one.
+    """Return a column of a plug-in's table.
 
-    Sorting by numbers leaves the row of the mean, which has no fold, below the folds.
+    A column without a format (``form``) has texts, any other has numbers. The row of
+    the mean has no fold, and no value to sort by, so that it stays below the folds.
     """
     key = column.key
     if not column.form:

@@ -92,7 +92,8 @@ def run_groups(
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Unfinished runs that will join no finished run, in groups of one kind.
+    # Groups of unfinished runs that no finished run is comparable with, by their kind:
+    # a run of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -150,6 +151,7 @@ def _measured_group(
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
     ``joined`` has the numbers of these unfinished runs, ``records`` all runs by number.
+    The attributes of the result are explained in `RunGroup`.
     """
     return RunGroup(
         data=group.key.data_name,

@@ -137,6 +137,7 @@ def _convention_column(key: str, name: str, current: str) -> Column:
         rules.label,
         "right",
         lambda value: f"{value[0]:.4f}   {value[1]}",
+        # `places` has the ranks of the run by convention
         value=lambda row: (
             (row.means[key], row.places[key]) if key in row.places else None
         ),

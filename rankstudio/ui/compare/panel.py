@@ -153,8 +153,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        # A tab has one or several views, its parts, of which those with content are
-        # offered; a choice of one part is not shown.
+        # A tab has one or several views, its parts. Those with content are offered, by
+        # buttons that are hidden for a single part.
         tab, all_parts = next(
             (tab, parts) for tab, parts in self._tabs.items() if key in parts
         )
@@ -186,10 +186,12 @@ class ResultsPanel(Panel):
         return [part for part in parts if part not in self._absent]
 
     def offer(self, key: str, is_there: bool) -> None:
-        """Offer a view as a part of its tab if it has content (``is_there``), or withdraw it.
+        """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
-        The tab's first part then replaces it.
+        If the withdrawn view was the last one shown in its tab, the tab's first part
+        replaces it.
         """
+        # `_absent` has the keys of the views without content.
         has_changed = is_there is (key in self._absent)
         if has_changed:
             self._absent ^= {key}  # adds the key, or removes it if it is in the set

@@ -104,7 +104,8 @@ class TableDialog(SavingDialog):
         self.against = named(
             choice_box(()), "table-reference", tr("Row to test against")
         )
-        # The keys _BEST and _USUAL, "", stand for the default of a choice.
+        # The first entries of two choices stand for their defaults; their keys, _BEST
+        # and _USUAL, are "".
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -191,6 +192,7 @@ class TableDialog(SavingDialog):
     def ask(self) -> None:
         """Request the table of the chosen contents, or say why there is none."""
         try:
+            # `measure` raises an error for a name that is no measure
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
             self.refuse(str(error))
@@ -221,7 +223,10 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
-        """Enable the usable options: a binary format has no text to copy or show; tests need marks."""
+        """Enable the options and buttons that have an effect.
+
+        A binary format has no text to copy or show. Tests show only in the marks.
+        """
         has_table = self._table is not None
         form = self.chosen_format
         self.save.setEnabled(has_table)

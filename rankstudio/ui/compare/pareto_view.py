@@ -210,7 +210,8 @@ class ParetoView(View):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run, if these are shown.
 
-        This emits no signal.
+        ``key`` is the number of the run. Without an inspection, the chosen model is
+        the inspected one. This emits no signal.
         """
         # The table highlights the inspected model, else the chosen one; the plot marks
         # both, if they differ.

@@ -105,7 +105,8 @@ class Pipelines:
 
         Plans that differ only in what they report are the same.
         """
-        # With the same data and reported measures, equal plans compute the same.
+        # To compare the plans by what they compute, give all of them the same data and
+        # reported measures. The first of equal plans is returned.
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -126,8 +127,9 @@ class Pipelines:
         PlanError, ParameterError
             If the method, the ranker and the form's settings do not fit together.
         """
-        # A method that selects nothing ranks itself. All methods share the limit of the
-        # number of features (k), and the pinned and banned features.
+        # A method that selects nothing is a ranker itself, so it has no other one. All
+        # methods share the limit of the number of features (k), and the pinned and
+        # banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -151,9 +153,9 @@ class Pipelines:
         )
 
     def left_out(self, plans: Sequence[Plan]) -> str:
-        """Return a note if a method has no parameter for the features that the form pins or bans.
+        """Return a note that some of the plans ignore the features that the form pins or bans.
 
-        Return "" if all methods have one.
+        Their methods have no parameter for them. Return "" if all methods have one.
         """
         form = self._session.plan
         feature_parameters = (
@@ -171,7 +173,8 @@ class Pipelines:
     ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
-        A pipeline of given scores is on the scores' dataset only.
+        A method that only ranks by scores computed elsewhere (`given`) is returned on
+        the dataset of these scores only.
 
         Parameters
         ----------
@@ -274,7 +277,7 @@ class Pipelines:
         records = [
             record for record in self._runs.records if self._is_run_of(record, plan)
         ]
-        # The states are in the order of preference.
+        # The states are in the order of preference: done, at work, paused, queued.
         for state in _STARTED_STATES:
             for record in records:
                 if record.state is state:

@@ -109,7 +109,8 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        `description` is "tags", "note" or "method", and `key` the number of the run.
+        ``description`` is the key of the column: "tags", "note" or "method". ``key`` is
+        the number of the run.
         """
         record = self._runs.record(key)
         text = " ".join(text.split())  # single spaces
@@ -250,7 +251,8 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
-        # With a label of before, the change is done already.
+        # A command with a label of ``before`` repeats a change that is in effect, so its
+        # first redo does nothing.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None

@@ -420,9 +420,9 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first and is scrolled to.
+        The measure's column comes first. If it is another measure than before, the
+        table is scrolled to the column, which is shown even if the user has hidden it.
         """
-        # The column of a measure that the user chooses is shown, even if it was hidden.
         if name != self._measure:
             self._column_choices.pop(name, None)
             self._measure_to_reveal = name
@@ -460,7 +460,7 @@ class RunsPanel(Panel):
         self._marked_key = key
         group = self.group_of(key) if is_new and key is not None else None
         if group is not None and group.identity in self._folded:
-            self._fold(group.identity)
+            self._fold(group.identity)  # which unfolds a folded group
         self._highlight(scroll=is_new)
 
     @Slot(int)
@@ -488,7 +488,8 @@ class RunsPanel(Panel):
 
     def _show(self) -> None:
         """Show the runs that match the filter in their groups, with columns that fit their plans."""
-        # The settings in which plans differ are found anew only for other plans.
+        # The settings in which plans differ take a while, so they are computed anew
+        # only for other plans.
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
@@ -539,6 +540,7 @@ class RunsPanel(Panel):
         """
         if not group.is_ranked or self._groups_by_method:
             return list(members)
+        # Without a measure, the order does not matter.
         higher_is_better = not self._measure or measure(self._measure).higher_is_better
         sign = -1.0 if higher_is_better else 1.0
 
@@ -588,8 +590,9 @@ class RunsPanel(Panel):
         """Return the sentence on a group, and the name of the reference in the sentence or "".
 
         The sentence says why the runs are not ranked, or how many are significantly
-        better than the reference.
+        better than the reference. It is "" if there is nothing to say.
         """
+        # Runs that are done without measures are being measured at this time.
         all_are_done = all(
             self._rows[key].is_done for key in group.keys if key in self._rows
         )
@@ -716,6 +719,7 @@ class RunsPanel(Panel):
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
+            # whether every run with measures is on data with a sealed test part
             is_all_sealed = {
                 row.key for row in rows if row.summary.means
             } <= self._sealed.keys()
@@ -1170,6 +1174,7 @@ def _status_text(row: RunRow) -> ProgressCell | str:
 
 def _status_hint(row: RunRow) -> str:
     """Return the tooltip of the status: the progress and the time left, or a remark on the state."""
+    # The cell shows a bar while the run works, so the tooltip has the numbers.
     if row.state == "running":
         running = tr("running, {progress} done").format(
             progress=percentage(row.progress)
@@ -1207,6 +1212,7 @@ def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
     of their first rows.
     """
     words = text.casefold().split()
+    # `searched` is the text of a row in which the filter searches, in lower case.
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:
         return matches

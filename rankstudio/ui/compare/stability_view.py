@@ -103,8 +103,8 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
-        # Beside Jaccard's index there is one corrected for chance, which depends on
-        # whether all selections have one size.
+        # Beside Jaccard's index, one that is corrected for chance is offered. Which one
+        # that is depends on whether all selections have the same number of features.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index
@@ -230,7 +230,7 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
         return []
-    # Nogueira's index, its standard error and the ends of its interval.
+    # Nogueira's index, its standard error (not shown) and the ends of its interval.
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"

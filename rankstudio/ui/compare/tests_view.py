@@ -199,9 +199,9 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test, such as the reference, has an empty cell. ``text`` formats the
-    number; ``bold`` tells whether the number of a row is bold; ``full`` is a longer
-    title for exported files.
+    A run without a test (``found``), such as the reference, has an empty cell. ``text``
+    formats the number; ``bold`` returns whether the number of a row is bold; ``full``
+    is a longer title for exported files.
     """
     return Column(
         key,

@@ -55,7 +55,7 @@ class ResplitController(Controller):
         planned_reading = reading(plan)
         if not session.has_documents:
             return
-        if session.read_as_planned:
+        if session.data_match_plan:
             # The plan was changed back before the data were read again, or after they
             # could not be divided.
             if self._requested_reading is not None:

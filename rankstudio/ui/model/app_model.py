@@ -89,7 +89,10 @@ class Absence(QObject):
         return every_fold if shows_all_folds else self.model(default)
 
     def run(self, default: str) -> str:
-        """Return the message for a run without results: how far it is, why it ended, else ``default``."""
+        """Return the message for the shown run without results: how far it is, or why it ended.
+
+        Without a run, return ``default``, or that the runs of a study are being read.
+        """
         record = self._current.shown.record  # of the run that the window shows
         if record is None:
             return _READING if self._reads_study else default
@@ -100,11 +103,15 @@ class Absence(QObject):
         )
 
     def text_without_results(self, default: str) -> str:
-        """Return the message where no run has a result: how far the current run is, else ``default``."""
+        """Return the message where no run has a result: how far the current run is.
+
+        Without a current run, return ``default``, or that the runs of a study are
+        being read.
+        """
         record = self._runs.current  # the run that is at work or paused
         if record is None:
             return _READING if self._reads_study else default
-        # Without a fold, as the panel shows no run, and so none of its folds.
+        # The panel shows no run, so no fold of a run is missing in particular.
         no_fold = None
         return _state_text(record, no_fold).format(
             run=record.key,
@@ -145,7 +152,7 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
         case RunState.CANCELLED | RunState.UNFINISHED:
             return tr("Run {run} was stopped before this fold was finished.")
         case _:
-            # A plan without a list of folds includes all of them.
+            # The run is done. A plan without a list of folds includes all of them.
             lacks_fold = (
                 record.plan.folds and fold is not None and fold not in record.plan.folds
             )
@@ -181,7 +188,7 @@ class Models(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        # What a window has open, and what computes for it.
+        # What a window has open, and the workers (threads) that compute for it.
         self.session = Session(self)
         # A paused run holds its thread, so tasks have one of their own.
         self.task_worker = Worker(
@@ -226,21 +233,24 @@ class Models(QObject):
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # A preparation is announced, and its end as soon as a worker has no more tasks.
+        # Preparing is loading and compiling what runs need. It is announced when it
+        # begins; its end is looked for whenever a worker has no more tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
         for worker in (self.task_worker, self.run_worker):
             worker.drained.connect(self._end_preparation)
             worker.drained.connect(idle_memory.wait_for_rest)
+        # Compiled code announces itself by `preparing` until this stack is closed.
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
 
     @Slot()
     def _look_at_fold_of_run(self) -> None:
-        """Show a fold that the shown run has: a run on fold 5 has nothing on fold 1.
+        """Show the first fold of the shown run if the run lacks the fold that is shown.
 
-        A plan without a list of folds has all of them.
+        A run on fold 5 alone has nothing on fold 1. A plan without a list of folds
+        has all of them. While all folds are shown (None), nothing changes.
         """
         record = self.runs.shown
         fold = self.session.fold
@@ -293,7 +303,7 @@ class Models(QObject):
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        callback = self._prepared  # called after a failure, too
+        callback = self._prepared  # called in the end, even after a failure
         # A job without a slot would first load the BLAS libraries; `warm_up` itself
         # loads them, while it holds off garbage collection.
         self.run_worker.task(

@@ -48,6 +48,7 @@ class _Measured:
 
     @property
     def n_done(self) -> int:
+        """Number of steps measured so far."""
         return max(map(len, self.values.values()), default=0)
 
     @property
@@ -181,14 +182,14 @@ class LeftOutMeasures(QObject):
     def of(
         self, path: PathResult, *, complete: bool = False
     ) -> Mapping[str, Sequence[float]]:
-        """Return the left-out measures of a path's steps so far: by name, one value for each step.
+        """Return the left-out measures of a path: by name, a value for each step measured so far.
 
-        With ``complete``, they are returned only if all steps are measured. There are
-        none while left-out measures are not to be drawn.
+        Return an empty mapping while left-out measures are not to be drawn; with
+        ``complete``, also as long as a step is not measured.
         """
         if not self._known or not self.shown:
             return {}
-        # Measures are known for a convention and a set of names of measures.
+        # A path may be measured in several ways; the one that is shown now counts.
         state = self._known.get(path.steps, {}).get(self._measures)
         if state is None or (complete and not state.whole):
             return {}
@@ -209,11 +210,12 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Measure the shown paths, one after the other; stop measuring a path that is no longer shown.
+        """Begin to measure the next shown path; stop measuring a path that is no longer shown.
 
-        A call measures the next path that is not measured as a whole; the end of that
-        calls this method again.
+        Only one path is measured at a time. Its end calls this method again, until
+        every shown path is measured.
         """
+        # No path is measured while a run works, which that would slow down.
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
@@ -237,9 +239,10 @@ class LeftOutMeasures(QObject):
     ) -> None:
         """Measure a path on left-out queries in the background, from its first step not yet measured.
 
-        ``request`` says how the path was learned; ``measured`` collects the values.
+        ``request`` says how the path was learned; `_grow` adds the values to
+        ``measured`` as they arrive.
         """
-        # The paths that were measured first are forgotten.
+        # To limit memory, the values of the paths that were measured first are dropped.
         while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
@@ -275,17 +278,17 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations are to be measured, yield the other paths of these folds
-        after it.
+        If all combinations of parameters are to be measured, yield their paths on
+        these folds after it. Each path comes with its plan and fold.
         """
-        # The chosen model. Its path is a live one, computed for the slider, which is
-        # yielded itself; or it belongs to a run, where the number of its combination of
-        # parameters (the key of the model) finds it below.
+        # The path of the chosen model is a live one, computed for the slider, and is
+        # yielded itself. Or it belongs to a run, where it is found below by the number
+        # of its combination of parameters, which is the key of the model.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
         record = view.record
-        chosen = None  # the chosen combination of the run
+        chosen = None  # number of the chosen combination of the run
         # None while all folds are shown
         number = view.fold.number if view.fold is not None else None
         if model is not None:
@@ -294,12 +297,13 @@ class LeftOutMeasures(QObject):
             else:
                 chosen = int(model.key)
         elif record is not None and values is not None:
+            # While all folds are shown there is no model, only the chosen values.
             chosen = record.combination_of(values)
         # Only a run has further paths.
         if record is None:
             return
-        # The chosen combination comes first, then all others if
-        # they are wanted; paths that are not there yet are skipped.
+        # The chosen combination comes first on every fold, then all others if they
+        # are wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
@@ -313,7 +317,10 @@ class LeftOutMeasures(QObject):
 
     @Slot(object)
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
-        """Add the measures of further steps, a row of values by name for each, to the path at work."""
+        """Add the measures of further steps to the path that is being measured.
+
+        ``rows`` has the values of one step each, by the name of the measure.
+        """
         if self._working is not None:
             _, measured = self._working
             for row in rows:
@@ -330,7 +337,10 @@ class LeftOutMeasures(QObject):
 
     @Slot(str)
     def _fail(self, reason: str) -> None:
-        """Report that the path at work could not be measured, and go on with the next one."""
+        """Report that the path could not be measured, and go on with the next one.
+
+        The failed path is not tried again; ``reason`` is a sentence for the user.
+        """
         if self._working is not None:
             _, measured = self._working
             self._failed.append(measured)

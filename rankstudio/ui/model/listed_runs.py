@@ -52,7 +52,10 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now; ``result`` is its own result, or that by the measures in use."""
+        """Return a run as it is now.
+
+        ``result`` is the run's own result, or the same measured by other measures.
+        """
         return cls(
             record.key,
             result,
@@ -83,10 +86,10 @@ class ReportRequest:
 
 
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
-    """Make the request of a report on the finished runs of the open dataset that are listed and ticked.
+    """Make the request of a report on the finished runs that are listed and ticked.
 
-    A run that only has some of its results is left out. Without an open dataset, the
-    runs of all data are taken.
+    Only runs on the open dataset are included; without an open dataset, the runs on
+    all data. A run that only has some of its results is left out.
     """
     session = models.session
     records = [
@@ -150,7 +153,8 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
         recorded = study.data(run.stored)
     if recorded is None:
         recorded = _recorded_data(run.dataset)
-    # The plan names the data by the path at which they can be opened here.
+    # The study may come from another computer, so its path of the data is replaced by
+    # the path at which they can be opened here.
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     # While the data of the run are not open, its dataset has no documents.

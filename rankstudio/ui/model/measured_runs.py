@@ -75,12 +75,23 @@ class MeasuredRun:
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """A request to measure a run, with the results that the run had at the time of the request."""
+    """A request to measure a run.
+
+    Attributes
+    ----------
+    record : RunRecord
+    measurement : Measurement
+        The convention and measure that are wanted.
+    state : tuple
+        The state of the run at the time of the request; see `_state_of_record`.
+    results : MeasuredRun
+        The results that the run had at that time, by its own measures.
+    """
 
     record: RunRecord
-    wanted: Measurement
+    measurement: Measurement
     state: _State
-    found: MeasuredRun
+    results: MeasuredRun
 
 
 class MeasuredRuns(QObject):
@@ -127,23 +138,23 @@ class MeasuredRuns(QObject):
         runs.cleared.connect(self._forget_all)
 
     def view(self, record: RunRecord) -> MeasuredRun:
-        """Return a run by the measures in use; request the values that are missing.
+        """Return a run by the measures in use; have missing values computed in the background.
 
-        A run by its own plan's measures, or without documents to measure, is returned
-        as it is.
+        A run whose own measures are in use is returned as it is, and so is a run
+        without documents, which cannot be measured. If the test part is sealed, the
+        run is returned without its measures on that part.
         """
-        # A run whose own measures are in use needs no new ones.
-        # A sealed test part hides measures, so even such a run has to be copied then.
+        # With its own measures, a run needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
-        # Without documents nothing can be measured; only a test part can be left out.
+        # Without documents, no measure is computed; only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
-        # Values that are known for the present state of the run, which changes as
-        # results arrive.
+        # Values that were computed for the present state of the run, which changes as
+        # results arrive, are returned.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(
@@ -214,13 +225,15 @@ class MeasuredRuns(QObject):
         # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        # The state is a revision and the numbers of results; it needs one result at least.
-        _, *results = state
-        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(results)
+        # The state is a revision, the numbers of paths, folds and baselines, and
+        # whether there is a result. Something of that must exist to be measured.
+        _, *extent = state
+        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._known.get((record, measurement), (None, None))
-        is_requested = request is not None and (request.wanted, request.state) == (
-            measurement,
-            state,
+        is_requested = (
+            request is not None
+            and request.measurement == measurement
+            and request.state == state
         )
         return is_measurable and measured_state != state and not is_requested
 
@@ -269,7 +282,8 @@ class MeasuredRuns(QObject):
     ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
 
-        An answer is a pair of a request and the run measured as it asks.
+        An answer is a pair of a request and the run measured as it asks. If a run
+        cannot be measured, the others are; the last failure is raised at the end.
         """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
@@ -277,7 +291,7 @@ class MeasuredRuns(QObject):
         for request in requests:
             if cancelled():
                 return
-            # by now another measure is shown
+            # A later request for the same run, by another measure, has replaced this one.
             if self._asked.get(request.record) is not request:
                 continue
             try:
@@ -285,7 +299,7 @@ class MeasuredRuns(QObject):
                     (
                         request,
                         self._measure(
-                            request.record.dataset, request.found, request.wanted
+                            request.record.dataset, request.results, request.measurement
                         ),
                     )
                 )
@@ -313,13 +327,19 @@ class MeasuredRuns(QObject):
         ]
         for request, measured_run in accepted:
             del self._asked[request.record]
-            self._keep((request.record, request.wanted), request.state, measured_run)
+            self._keep(
+                (request.record, request.measurement), request.state, measured_run
+            )
             self._store_fitted(request, measured_run)
         if accepted:
             self.changed.emit(tuple(request.record for request, _ in accepted))
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
-        """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
+        """Have the study store the cross-fitted values of a run once, if the study has none for this run.
+
+        Studies of earlier versions of RankStudio lack them. Cross-fitted values are
+        measured on queries that the choice of the model has not used.
+        """
         # Only a study that can be written can store the values of a finished run.
         record = request.record
         study = self._study_store.study
@@ -333,16 +353,15 @@ class MeasuredRuns(QObject):
             or result is None
         ):
             return
-        # The study keeps values in the plan's own convention only, and once.
-        is_own_convention = request.wanted.convention == record.plan.convention
+        # The study stores values in the plan's own convention only, and once.
+        is_own_convention = request.measurement.convention == record.plan.convention
         if (
             run_result.has_cross_fitted
             or not is_own_convention
             or record in self._fitted
         ):
             return
-        # All measures of the plan must be known on every fold. Cross-fitted: measured on
-        # queries that the choice of the model has not used.
+        # The study stores them together, so every fold needs all measures of the plan.
         if not all(
             name in fold.cross_fitted
             for fold in result.folds
@@ -406,10 +425,11 @@ class MeasuredRuns(QObject):
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Make the work that computes all offered measures and conventions of a run in advance.
+        """Make a generator that computes all offered measures and conventions of a run in advance.
 
-        The generator works on the worker, step by step, and yields None between two
-        steps. Rankings and measures stay in the cache of the remeasurement.
+        It is run on the worker, and yields None after each step of its work. Its
+        results stay in the cache of the `Remeasurement`, where later requests find
+        them.
         """
         measurement = self._session.measurement(result.plan, dataset)
         variants = [replace(measurement, measure=name) for name in OFFERED]
@@ -456,10 +476,11 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state_of_record(record: RunRecord) -> _State:
-    """Return the state of a run, by which it is recognized whether its measures are up to date.
+    """Return the state of a run's results.
 
-    It consists of the revision of the run, its numbers of paths, folds and baselines,
-    and whether it has a result.
+    Measured values are up to date while it is the same as when they were measured. It
+    consists of the revision of the run, its numbers of paths, folds and baselines, and
+    whether it has a result.
     """
     extent = (
         len(record.paths),
@@ -539,7 +560,10 @@ class RunRankings(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Submit the next short task of ranking, if a finished run is not ranked yet and no run works."""
+        """Submit the next short task of ranking, if a finished run is not ranked yet and no run works.
+
+        The newest run comes first. The end of the task calls this method again.
+        """
         if self._job is not None or self._runs.busy:
             return
         # The rest of the ranking of a run that has begun comes first.
@@ -554,7 +578,7 @@ class RunRankings(QObject):
             _rank_for_a_moment,
             self._rest,
             on_done=self._take,
-            # the error shows once the measure is asked for
+            # a failure is not reported now, but once the user asks for the measure
             on_error=lambda _: self._take(None),
             slot="rankings",
         )

@@ -182,11 +182,13 @@ class Runs(QObject):
         paused: bool = False,
         is_shown: bool = True,
     ) -> RunRecord:
-        """Run a plan after the runs before it.
+        """Queue a run of a plan behind the runs before it, and return its record.
 
-        If ``is_shown``, the run is shown unless another run is current.
+        A ``paused`` run waits for :meth:`resume`. If ``is_shown``, the run is shown
+        unless another run is current.
         """
-        # The convention of measures is that of the data if the plan names none.
+        # `resolved` replaces the convention of measures by that of the data if the plan
+        # names none.
         self._last_key += 1
         record = RunRecord(
             self._last_key,
@@ -254,8 +256,9 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # A run that starts paused is watched step by step, which only this process can
-        # show; so the chosen backend, such as worker processes, is not used.
+        # `_other_runner` makes the runner of the backend that the user chose, such as
+        # worker processes. A run that starts paused is watched step by step, which
+        # works in this process only, so it has the usual runner.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -280,8 +283,9 @@ class Runs(QObject):
         """Carry out a run on the worker, and send its results as messages.
 
         ``stored`` is the key of a run of the open study that goes on; None begins a new
-        run in the study. The messages are None (the turn of the run has come), the place
-        in the study or why there is none, and the events of the run.
+        run in the study. The first message is None: the turn of the run has come. Then
+        follows where the study stores the run (`RunTarget`), or why it does not
+        (`_StorageFailed`), and then the events of the run.
         """
         yield None  # signals that the turn of the run has come
         # The window's plan of a stored run may name the data by another path.
@@ -316,7 +320,7 @@ class Runs(QObject):
         return self.current or next(waiting, None)
 
     def pause(self) -> None:
-        """Pause the run that works, else the first one that waits, such as for kernels to be compiled."""
+        """Pause the run that works, else the first one that waits for its turn."""
         record = self.next_up
         if record and record.state is not RunState.PAUSED:
             self._jobs[record.key].pause()
@@ -420,10 +424,10 @@ class Runs(QObject):
                 self.eventNoted.emit(record, event)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
-        """Note how a run has ended; its unfinished paths are packed, as they grow no more."""
+        """Note how a run has ended, and store its unfinished paths in less memory."""
         record.clock.stop()
         record.unit = None
-        # The endings of a job have the values of the last states of a run.
+        # The endings of a job ("done", "cancelled", "failed") are states of a run, too.
         record.state = RunState(outcome.ending.value)
         record.pack()
         record.failure = outcome.text
@@ -435,8 +439,12 @@ class Runs(QObject):
 
 
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
-    """Show a run with its data, its plan and the model that was chosen of it last."""
-    leave(session, runs)  # the run shown before keeps its choice of a model
+    """Show a run with its data, its plan and the model that was chosen of it last.
+
+    On the open data, this is a change of the plan that can be undone; other data are
+    opened in the session.
+    """
+    leave(session, runs)  # the record of the run shown so far keeps its chosen model
     if record.dataset is session.dataset:
         session.go_back_to(
             record.plan, tr("going to run {key}").format(key=record.key), record.choice
@@ -448,7 +456,10 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 
 def leave(session: Session, runs: Runs) -> None:
-    """Keep the choice of model of the shown run, before another run is shown, and emit `choiceKept`."""
+    """Copy the session's choice of a model to the record of the shown run.
+
+    Called before another run is shown. If the choice has changed, emit `choiceKept`.
+    """
     record = runs.shown
     if record is not None and record.choice != (
         choice := choice_of(session, runs, record)
@@ -460,9 +471,9 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    The choice in the window applies to the run that is shown. It does not apply if that
-    run has other data than the session, another method, or no model with the chosen
-    values; then the run keeps its own choice.
+    For the shown run this is the session's choice; for any other run, the choice in
+    its record. The latter also holds for a shown run that has other data or another
+    method than the session, or no model with the values that the session chose.
     """
     plan = record.plan
     chosen = session.choice
@@ -482,9 +493,10 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
 
 
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
-    """Return whether values are possible for a plan's axes; a grid also allows values between its points.
+    """Return whether values, one for each axis of a plan, are possible on these axes.
 
-    An axis is a parameter of which the plan tries several values.
+    An axis is a parameter of which the plan tries several values. An axis of numbers
+    (a grid) also allows values between those of the plan.
     """
     if len(values) != len(plan.axes):
         return False

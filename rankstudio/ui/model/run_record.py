@@ -170,7 +170,7 @@ class RunRecord:
         A unit is one fold with one combination of parameters; its models, one per step,
         form a path.
         """
-        # The revision counts the changes of results.
+        # Measured copies of the results are out of date once the revision grows.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
         match event:
@@ -184,8 +184,8 @@ class RunRecord:
             case UnitProgress():
                 self.working = event.working
             case StepDone():
-                self.working = None
-                # Steps of a path are kept one by one until the path is finished.
+                self.working = None  # the work before this step is over
+                # Steps are collected under (fold, combination) until the path is finished.
                 self.growing.setdefault(
                     (event.unit.fold, event.unit.position), []
                 ).append(event)
@@ -193,7 +193,8 @@ class RunRecord:
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
-                # A path that was finished earlier comes at once, without its steps.
+                # A path that an earlier session finished arrives as a whole, so no
+                # steps of it were collected.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
@@ -214,11 +215,11 @@ class RunRecord:
     def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the steps of an unfinished path so far as a path; None before the first step.
 
-        The path is found by the number of its fold and the position of its combination
-        of parameters in the plan.
+        ``fold`` is the number of the fold, and ``combination`` the position of the
+        combination of parameters in the plan.
         """
         events = self.growing.get((fold, combination))
-        if not events:  # the run has ended, and has packed its unfinished paths
+        if not events:  # the run may have ended, and packed its unfinished paths
             return self.unfinished_paths.get((fold, combination))
         names = events[0].validation
         values = {
@@ -277,7 +278,10 @@ class RunRecord:
         )
 
     def wait_again(self) -> None:
-        """Reset the progress before the run goes on: the events of its stored units come again."""
+        """Reset the progress before the run goes on.
+
+        Its stored units are counted again from 0, as their events are sent once more.
+        """
         self.state = RunState.QUEUED
         self.failure = ""
         self.unit = self.working = None
@@ -296,7 +300,8 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        # Steps of units that are not done: of those at work, and of interrupted ones.
+        # Steps of units that are not done: those at work (`growing`), and those that
+        # were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
             len(path.steps) for path in self.unfinished_paths.values()
         )

@@ -97,10 +97,10 @@ class SelectedModel:
         settings.
         """
         plan = self.plan
-        # The values at this model's combination replace those of the plan, which may be
-        # several per parameter.
+        # The plan may have several values of a parameter; those of this model's
+        # combination replace them.
         parameters = {**self.plan.parameters, **self.parameters}
-        read = (
+        data_settings = (
             plan.protocol,
             plan.missing,
             plan.normalize,
@@ -109,7 +109,12 @@ class SelectedModel:
             feature_groups_of(plan),
         )
         description = repr(
-            (sorted(parameters.items()), *read, preferences_of(plan), plan.ranker)
+            (
+                sorted(parameters.items()),
+                *data_settings,
+                preferences_of(plan),
+                plan.ranker,
+            )
         )
         return plan.method, self.fold.number, description
 
@@ -192,12 +197,13 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold, and only settings within the
-        same axes have changed. ``plan`` is the plan of the model being computed.
+        It may if both views show the same run and fold, and the plans of their models
+        have the same axes. ``plan`` is the plan of the model being computed.
         """
         model = self.model
         return (
             model is not None
+            # With the same plan in both views, only the data, run and fold are compared.
             and self.is_of(replace(later, plan=self.plan))
             and model.plan.convention == plan.convention
             and _have_same_axes(model.plan, plan)
@@ -238,7 +244,8 @@ class CurrentModel(QObject):
         self._asked: PathWanted | None = None
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
-        # What is shown, with the test measures of its model or why it has none.
+        # `_probe` computes paths of inspected models. `_shown` is what the pages show;
+        # `_test` has the test measures of its model, or `_untested` says why not.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -284,17 +291,17 @@ class CurrentModel(QObject):
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
-        # Values that do not lie on the axes were chosen of another run.
+        # Values that do not lie on the axes of the plan are those of another run.
         has_chosen_values = choice.values is not None and _are_on_axes(
             self._shown.plan.axes, choice.values
         )
         return record is not None and (has_chosen_values or choice.place is not None)
 
     @property
-    def differs(self) -> Choice | None:
+    def inspected_choice(self) -> Choice | None:
         """The inspected model, if choosing it would change the chosen model; else None."""
         inspection = self._session.inspection
-        # The view has an inspected model only if it is not the chosen one.
+        # A view has an inspected model only if that is not the chosen one.
         if self._shown.inspection is not None:
             return inspection
         # While all folds are shown, the view has no model, so the choices are compared.
@@ -390,7 +397,7 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the shown model anew; have its path computed if no run has the path."""
-        # The view without a model: of the shown run, or of the plan in the form.
+        # `view` has no model yet: it is that of the shown run, or of the form's plan.
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
@@ -402,6 +409,7 @@ class CurrentModel(QObject):
             self._forget_live()
             self._set(replace(view, model=model))
             return
+        # Otherwise the model is on a live path, computed for the settings in the form.
         self._ask(request)
         live_view = self._from_live(view)
         # The previous view stays until the new path is computed, so that nothing
@@ -411,17 +419,14 @@ class CurrentModel(QObject):
 
     @Slot()
     def _inspect(self) -> None:
-        """Show the model that is inspected by now; have its path computed if no run has the path.
-
-        ``_probe`` computes the paths of inspected models; with None it computes none.
-        """
+        """Show the model that is inspected by now; have its path computed if no run has the path."""
         choice = self._session.inspection
         values = None if choice is None else choice.values
         view = self._shown
         request = None
         if values is not None and _are_on_axes(view.plan.axes, values):
             request = self._wanted_inspection(view, values)
-        self._probe.ask(request)
+        self._probe.ask(request)  # with None, it stops computing
         self._show_inspection()
 
     def _show_inspection(self) -> None:
@@ -445,18 +450,18 @@ class CurrentModel(QObject):
         return replace(view, inspection=inspection)
 
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
-        """Return the model that a choice means.
+        """Return the model that a choice means; None if its path is not computed yet.
 
         The model is on the live path if this path has the values of the choice, else on
-        a path of the shown run. For values that the run does not have, the model is on
-        the path of the probe.
+        a path of the shown run. If the run has not tried these values, the model is on
+        a path that `_probe` has computed.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a place on the path, the inspected model is the chosen one: no
-            # measure ("") has to find the best.
+            # Without a coordinate (`place`), the inspected model is the chosen one, so
+            # no measure ("") has to find the best step.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -523,13 +528,15 @@ class CurrentModel(QObject):
         fold = view.fold
         if record is None or fold is None:
             return None
-        # By the measures in use; until they are computed, by the run's own.
+        # The fold is measured by the measures in use; until these are computed, the
+        # choice by the run's own measures counts.
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
             fold.number
         )
         if result is None:
             return None
-        return result.chosen.unit.values, result.chosen.step.number - 1  # from 0
+        # Steps are numbered from 1, positions from 0.
+        return result.chosen.unit.values, result.chosen.step.number - 1
 
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
@@ -542,11 +549,13 @@ class CurrentModel(QObject):
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the form is the plan.
+        # Without a run, the plan is that of the form, unless the user has changed how
+        # the data are to be read since they were.
         if view.record is None:
-            return form if session.read_as_planned else None
-        # With a run, the form counts only if it fits the run. That both are the same is
-        # the usual case, tested first as `changed` below is slow while the slider moves.
+            return form if session.data_match_plan else None
+        # With a run, the form counts only if it has the same axes and reads the data in
+        # the same way. Usually both plans are equal; this is tested first, as `changed`
+        # below is too slow for a slider that moves.
         is_same = form == view.plan
         if (
             is_same
@@ -554,8 +563,8 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # The costs of features count only if the method weighs them; a parameter whose
-        # value is "milliseconds" tells that. Otherwise the run's costs stay.
+        # Costs of features in the form count only if the method weighs them, which a
+        # parameter with the value "milliseconds" asks for. Else the run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -620,8 +629,8 @@ class CurrentModel(QObject):
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # If the choice has no place on the path,
-        # the best position by validation is taken.
+        # Without a coordinate in the choice, the position that validation chose is
+        # taken, which holds for the path with the chosen values only.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -635,8 +644,8 @@ class CurrentModel(QObject):
     def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the requested one. The model on
-        the path is at the chosen place, else the best one of the path.
+        None if that path has another fold or plan than the requested one. The model is
+        at the chosen coordinate of the path, else the best one of the path.
         """
         live = self._live
         request = self._asked
@@ -645,7 +654,8 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
-        # Steps are numbered from 1. With a best step, no measure is needed ("").
+        # Steps are numbered from 1. As the best step is known, no measure ("") has to
+        # find it.
         position = path_position(
             live.path, self._session.choice.place, live.best.number - 1, ""
         )
@@ -660,7 +670,10 @@ class CurrentModel(QObject):
         return replace(view, model=model, edited=self._is_edited(view))
 
     def _ask(self, request: PathWanted) -> None:
-        """Have a path computed, unless it is the one that was requested last."""
+        """Have a path computed in the background, unless it is the one that was requested last.
+
+        A job for the previous path is abandoned if it is slow or out of date.
+        """
         previous = self._asked
         if previous and (previous.fold, previous.values, previous.plan) == (
             request.fold,
@@ -725,9 +738,12 @@ class CurrentModel(QObject):
             self._job = None
 
     def _set(self, view: Shown) -> None:
-        """Show another view with the test measures of its model; have unknown measures computed."""
-        # Test measures that are known already, or why there are none: a model can be
-        # tested only with its documents open.
+        """Show another view with the test measures of its model; have unknown measures computed.
+
+        Emit `changed` and `tested`, and `tested` once more when measures arrive.
+        """
+        # The run has test measures of its chosen models. Other models can be tested
+        # only with their documents open; else `_untested` says why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
@@ -814,11 +830,16 @@ class _Probe:
         self._job: Job | None = None
 
     def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
-        """Return the model at a step of the requested path; None until the path is computed."""
+        """Return the model at a coordinate of the requested path; None until the path is computed.
+
+        The coordinate, ``step``, is a number of features or a round; None means the best
+        model of the path.
+        """
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
-        # Steps are numbered from 1. With a best step, no measure is needed ("").
+        # Steps are numbered from 1. As the best step is known, no measure ("") has to
+        # find it.
         position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(
             PROBE, request.values, request.plan, request.fold, path.path, position
@@ -833,8 +854,8 @@ class _Probe:
             and _is_same(self._wanted, request)
         ):
             return
-        # A job for another path is abandoned. Its last path stays, as the model of a
-        # request is looked up by the request.
+        # A job for another path is abandoned. The last computed path stays until the
+        # new one arrives; `model` returns it for its own request only.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -908,10 +929,11 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations this is always the last position, whatever the other
-    arguments are. Otherwise it is the position of the step nearest to ``step`` if that
-    is given, else ``best`` if that is given, else the position with the best value of
-    the measure ``select_by``, or of the criterion if that was not measured.
+    On a path of iterations only the last step is a finished model, so this is always
+    the last position. Otherwise it is the position of the step whose coordinate is
+    nearest to ``step``, if that is not None; else ``best``, if that is not None; else
+    the position with the best value of the measure ``select_by``, or of the criterion
+    if that was not measured.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1

@@ -29,7 +29,8 @@ def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
     and of the combination's position in the plan. Units that differ only in parameters
     of the ranking, such as those of a final ranker, share one selection.
     """
-    # The parameters that only concern how a model ranks, not which features it has.
+    # Names of the parameters that only concern how a model ranks, not which features
+    # it has; `ranks` says so of a parameter.
     ranks = {parameter.name for parameter in plan.entry.parameters if parameter.ranks}
     # For each combination, a text of the values of all other parameters.
     settings = [

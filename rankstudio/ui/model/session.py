@@ -226,7 +226,7 @@ class Session(QObject):
         return self.plan.inner > 0 or all(fold.vali is not None for fold in folds)
 
     @property
-    def read_as_planned(self) -> bool:
+    def data_match_plan(self) -> bool:
         """Whether the open data were read and divided as the plan says by now."""
         return self._reading == reading(self.plan)
 
@@ -251,8 +251,8 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
-        # The convention that the user picked, and
-        # the seal, to tell below what has changed.
+        # The convention that the user picked and the seal, as they are before the
+        # change: the signals at the end depend on what has changed.
         picked = self._convention
         sealed = self.sealed
         # Without a plan, the present one is adapted:
@@ -273,6 +273,7 @@ class Session(QObject):
                 preferences={},
                 costs=costs.plain() if costs is not None else {},
             )
+            # Data without queries are one ranking, which has other usual measures.
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
@@ -289,8 +290,8 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Most changes belong to the other data; lasting ones go back on the cleared
-        # stack as new commands.
+        # Changes of the plan for the former data cannot be undone any more. Lasting
+        # changes, such as of a run's name, can: they go back on the stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [
             command.again()
@@ -319,7 +320,7 @@ class Session(QObject):
             The plan by which the dataset was read; by default the one of the previous
             reading.
         """
-        sealed = self.sealed
+        sealed = self.sealed  # before the change
         self._dataset = dataset
         if plan is not None:
             self._reading = reading(plan)
@@ -371,7 +372,7 @@ class Session(QObject):
         mark = SealMark.now(sealed=sealed, data=self._dataset)
         self._seal_marks = (*self._seal_marks, mark)
         self.sealMarked.emit(mark)
-        self._tell_seal(not sealed)
+        self._tell_seal(not sealed)  # with the previous state
 
     def take_seal_marks(self, marks: Sequence[SealMark]) -> None:
         """Take over the seals of a study."""
@@ -466,8 +467,8 @@ class Session(QObject):
             (feature,),
         )
         present = any(i in parameters[name] for i in members)
-        # It is removed from both sets, and added to one unless it was there. One member
-        # suffices to pin or ban a group.
+        # Its group is removed from both sets, and the feature is added to one of them
+        # unless the group was there. One member suffices to pin or ban a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)

@@ -88,8 +88,9 @@ class StudyStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # The lock guards the attributes, and is never held while the disk works. A
-        # job that opens a study waits for the condition, that it was closed here.
+        # The lock guards the attributes, and is never held while the disk works. With
+        # the condition `_closed`, a job that opens a study waits until this window has
+        # closed it.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
@@ -276,9 +277,10 @@ class StudyStore:
 
 
 def read_sample_run() -> RunRecord:
-    """Read the finished run of the sample that comes with the program; none of the user's studies stores it.
+    """Read the finished run of the sample, which comes with the program.
 
-    So the record is that of a run without a study, which nothing keeps from going on.
+    None of the user's studies stores the run. So its record has no key in a study
+    (``stored``), and no reason why the run cannot be resumed (``why_not_on``).
 
     Raises
     ------

@@ -110,7 +110,7 @@ class ChooseButtons(QObject):
         # ``differs`` is the inspected model, None if it is the chosen one. While all
         # folds are shown, the view has no models, only the choices have.
         view = self._current.shown
-        choice = self._current.differs
+        choice = self._current.inspected_choice
         text = ""
         if choice is not None:
             inspected = (
