@@ -148,7 +148,8 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
-        # None means that nothing can be computed now.
+        # Without a key (None), nothing can be computed now. `forget` abandons the
+        # present computation.
         key = self._key_of()
         if key is None:
             self.forget()

@@ -96,7 +96,8 @@ class BackgroundSimulation(QObject):
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
             self._change(SimulationState.RUNNING)
-            # A step from before the pause that is still being done asks for the next.
+            # If a step that began before the pause is still at work, its end asks for the
+            # next step.
             if self._job is None:
                 self._ask()
 
@@ -120,7 +121,11 @@ class BackgroundSimulation(QObject):
         )
 
     def _receive(self, update: Any) -> None:
-        """Pass on what a step has yielded (None for nothing new), and ask for the next step."""
+        """Pass on what a step has yielded, and ask for the next step.
+
+        ``update`` is None if the step has yielded nothing new, and ``_END`` after the
+        last step.
+        """
         self._job = None
         if update is _END:
             self._steps = None

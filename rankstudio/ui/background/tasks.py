@@ -85,8 +85,8 @@ def load(
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
-            # A message is a share, or at the end the dataset, which has to be the
-            # recorded one.
+            # A message is the share that is read (a float), or at the end the dataset,
+            # which has to have the recorded data.
             difference = (
                 recorded.difference(message)
                 if recorded and not isinstance(message, float)
@@ -137,9 +137,8 @@ def _open_dataset(
     ):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
-        with suppress(
-            DatasetError
-        ):  # the feature set no longer fits if the user has chosen other columns since
+        # the feature set does not fit if the user has chosen other columns since
+        with suppress(DatasetError):
             annotated = with_feature_set(annotated, notes.feature_set)
     if notes.names:
         annotated = renamed(annotated, notes.names)
@@ -199,7 +198,8 @@ class FoldCache:
         Cancelled
             If ``cancelled`` returns True, which is checked at each report of progress.
         """
-        # The position 0 stands for any: no run has this unit.
+        # A unit has a position among the combinations of its run. This one belongs to
+        # no run, so that any number will do.
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
@@ -207,9 +207,9 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # A run fails if no model meets its plan's rule; here the best model is shown
-        # instead. A fold may have no validation part until the data are divided as the
-        # plan says: then the criterion selects.
+        # The best step is selected by the rule "best", as other rules fail if no model
+        # meets them. A fold may have no validation part until the data are divided as
+        # the plan says; then the method's own criterion selects.
         select_by = (
             request.plan.select_by
             if request.plan.select_by in path.validation
@@ -259,8 +259,8 @@ class FoldCache:
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
-        # The cached entry holds the fold itself, so that its id cannot be given to
-        # another fold meanwhile.
+        # The entry holds the fold itself: as long as it exists, no other fold gets its
+        # id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -301,7 +301,7 @@ def _rehearse_run() -> None:
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
     parser.warm_up()
-    versions()  # called to load what it reads
+    versions()  # called only to load the modules that it needs
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
     # A deque of length 0 takes all events of the run, and keeps none.
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

@@ -258,7 +258,7 @@ class _Thread(QThread):
             self._carry_out(job)
 
     def _carry_out(self, job: Job) -> None:
-        """Carry out a job to its end, and send its outcome after its messages."""
+        """Carry out a job to its end, and put its outcome into the outbox, after its messages."""
         outcome = _carry_out(
             job, self._outbox, self._give_way if job.gives_way else None
         )
@@ -267,7 +267,10 @@ class _Thread(QThread):
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out the waiting jobs that do not give way themselves, in the middle of a job that does."""
+        """Carry out waiting jobs in the middle of a job that gives way to them.
+
+        Waiting jobs that give way themselves stay in the queue.
+        """
         while True:
             with self._changed:
                 other = next((job for job in self._waiting if not job.gives_way), None)
@@ -300,7 +303,8 @@ def _carry_out(
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
-        # A job of its own slot, such as a run, may use all processors of this process.
+        # A job without a slot, such as a run, may use all processors; jobs with a slot
+        # are short.
         if not job.slot:
             threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
@@ -316,7 +320,7 @@ def _carry_out(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
-            # The window lags behind: wait until it has read some messages.
+            # If the window lags behind, wait until it has read some of the messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
         if hasattr(messages, "close"):  # an iterator need not be a generator
@@ -387,7 +391,10 @@ class Worker(QObject):
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
-        """Carry out a job after the jobs before it, in place of those that wait in the same slot."""
+        """Carry out a job after the jobs before it, and return it.
+
+        Jobs of the same slot that still wait are dropped.
+        """
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
         self._jobs.append(job)

@@ -287,7 +287,8 @@ def _overlaid_curve(
         # the position of the model that the folds selected, which a run has on its own
         # curve only
         model=first_curve.model if is_of_one_run else None,
-        # the reference differs from itself by 0, so its band is that of its own mean
+        # the reference differs from itself by 0, so its band shows the differences of
+        # its models to its own selected model
         own_half=first_curve.own_half if key == reference else None,
     )
 

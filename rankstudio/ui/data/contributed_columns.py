@@ -73,9 +73,9 @@ class ContributedColumn(QObject):
         self._demand.forget()
 
     def _key(self) -> Key | None:
-        """Return the key of the values: dataset, fold and convention.
+        """Return what the values depend on: dataset, number of the fold, and convention.
 
-        Return None if they cannot be computed.
+        Return None if they cannot be computed on the shown fold (``watched``).
         """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
@@ -90,9 +90,9 @@ class ContributedColumn(QObject):
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the column on the watched fold.
+        """Return the computation of the column on the shown fold (``watched``).
 
-        Return None without a fold.
+        Return None while no fold, or all folds, are shown.
         """
         fold = self._session.watched
         key = self._key()

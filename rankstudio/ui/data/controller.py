@@ -55,7 +55,8 @@ class DataController(PageController):
         self._absence = models.absence
         # Reports on the quality of features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # those that also hold for the next dataset, which only has other names
+        # Reports that also hold for the next dataset, if that differs from the present
+        # one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
         self.panel = DataPanel(theme)
@@ -108,7 +109,11 @@ class DataController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        """Show other data; reports on features are kept if only the names of features have changed."""
+        """Show other data, and discard what was computed for the previous ones.
+
+        Reports and summaries stay if only names of features have changed; then
+        ``_reports_to_keep`` has the reports.
+        """
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
         for demand in (self._summary_demand, self._quality_demand):
@@ -190,8 +195,8 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # after a change of the data, signals of plan or measure may come before
-            # that of the data
+            # After a change of the data, signals of plan or measure may come before
+            # that of the data; the panel does not have the new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -209,7 +214,8 @@ class DataController(PageController):
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
-        # The quality of features is known once their report is computed, None until then.
+        # `_view` is the pair of shown fold and convention. Until its report is computed,
+        # the quality of each feature is None.
         report = self._reports.get(self._view)
         qualities = (
             report.features if report is not None else [None] * len(summary.features)
@@ -226,7 +232,8 @@ class DataController(PageController):
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
-        if dataset is not None:  # a name may be newer than the summary
+        if dataset is not None:
+            # The user may have renamed a feature since the summary was computed.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -305,8 +312,9 @@ class DataController(PageController):
     def _look_at_features(self) -> Computation | None:
         """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None before the summary, which the report needs. The report is stored by
-        the fold and the convention at the time of the request.
+        Return None until the summary is computed, which the report needs. The report is
+        stored under the fold and the convention (``view``) that are shown now, as
+        others may be shown by the time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

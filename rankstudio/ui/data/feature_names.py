@@ -113,9 +113,9 @@ class FeatureNames(Controller):
             read(Path(name))
 
     def read(self, path: Path) -> None:
-        """Take over the names and groups in a file.
+        """Take over the names and groups of features in a file.
 
-        A file without both is refused.
+        A file that has neither names nor groups of features of the data is refused.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -200,7 +200,7 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
-        # A method with a parameter of costs takes them from the data from now on.
+        # The value MILLISECONDS makes a method with a parameter of costs use these costs.
         cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
@@ -274,7 +274,11 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and store them for these data."""
+        """Show other names and notes everywhere, and store them for the open data.
+
+        Do nothing if they have not changed. New names need a copy of the dataset, by
+        which the session and the runs replace the present one.
+        """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
@@ -298,9 +302,9 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
-        """Set the cost of a feature in the plan from a typed text.
+        """Set the cost of a feature, by its id, in the plan from a typed text.
 
-        Report a text that is no cost.
+        A text that is no number above 0 is reported, and changes nothing.
         """
         parameter = self._data.costs_parameter()
         try:
@@ -354,8 +358,8 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # as seen last
-        # The user's changes: checksum of the data, groups before and groups after the
-        # change.
+        # The changes that the user made here, to tell them from other changes of the
+        # plan: checksum of the data, groups before and groups after the change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -441,8 +445,8 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        Groups that come with the plan of a run or of a file are not stored as the
-        user's.
+        What listens stores the groups with the user's notes on the data. Groups that
+        come with the plan of a run or of a file are not stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups

@@ -50,6 +50,8 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
     LETOR text needs no such facts: it is the usual format, without choices.
     """
+    # `read_as` names the format and the columns or files used; `qid` is the column of
+    # query ids, or the file that says which documents belong to which query.
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
@@ -209,7 +211,7 @@ def all_folds_facts(
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, with a note on constant ones, which cannot change any ranking.
 
-    Until the summary is computed (None), they are not known.
+    Without a summary (None, as it is not computed yet) there is no note.
     """
     constant = summary.constant if summary else ()
     if not constant:
@@ -231,7 +233,8 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
-    # Positions between which six ranges of about equally many labels lie.
+    # The positions at which six ranges of about equally many different labels begin,
+    # and the end.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -282,6 +285,7 @@ def convention_facts(
         if summary is not None
         else 0.0
     )
+    # `known` is the known dataset that the data are, if they were recognized.
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:

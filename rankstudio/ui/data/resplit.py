@@ -42,14 +42,19 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # How the data are read and divided that a job reads, or that has failed.
+        # The settings of reading and dividing with which a job reads the data now, or
+        # has failed to; None otherwise.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
-        """Exchange the open data for data with the folds of the plan: those of a run, or data read again."""
+        """Make the open data fit the plan: have them read and divided as the plan says.
+
+        If a run has them so already, its dataset is used; else they are read again in
+        the background.
+        """
         session = self._session
         plan = self._session.plan
         planned_reading = reading(plan)
@@ -64,7 +69,8 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
-        if planned_reading == self._requested_reading:  # a job reads, or has failed
+        # A job reads the data so, or has failed to, which is not tried again.
+        if planned_reading == self._requested_reading:
             return
         dataset_of_run = self._dataset_of_run(plan)
         if dataset_of_run is not None:
@@ -95,7 +101,7 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
-            # a run with a record of its data has no documents
+            # A run that only has a record of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None

@@ -326,8 +326,9 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 
 
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
-    """Return the keys of the columns that are hidden, in this order, if names have less than `NAME_WIDTH`.
+    """Return the keys of the columns that a narrow table hides.
 
+    They are hidden in this order until the column of names has the width `NAME_WIDTH`.
     A column of groups without content is the first, columns of plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
@@ -573,10 +574,8 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
-    """Return the columns of the features that the table of documents has.
-
-    These are all, unless there are too many (None means that there are not).
-    """
+    """Return the columns of the matrix whose features the table of documents shows."""
+    # `shown_features` picks some if there are too many, and returns None if all fit.
     columns = shown_features(data)
     return (
         range(data.n_features)
@@ -634,7 +633,8 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them."""
         part = self._part
-        old_model = self.model()  # of another class before the first documents
+        # Before the first documents, the table has no model, or a model of Qt.
+        old_model = self.model()
         if part is None or (
             isinstance(old_model, _DocumentModel) and old_model.part is part
         ):

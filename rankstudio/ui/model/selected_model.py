@@ -929,8 +929,8 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations only the last step is a finished model, so this is always
-    the last position. Otherwise it is the position of the step whose coordinate is
+    On a path of iterations only the last step can be selected, so this is always the
+    last position. Otherwise it is the position of the step whose coordinate is
     nearest to ``step``, if that is not None; else ``best``, if that is not None; else
     the position with the best value of the measure ``select_by``, or of the criterion
     if that was not measured.

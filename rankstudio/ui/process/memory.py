@@ -112,6 +112,8 @@ def collect_due(
 ) -> GarbageSearch:
     """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
 
+    Return when the oldest generation of all was collected last, and how long that took.
+
     The oldest generation rests for a hundred times the duration of its last collection,
     so that collections block the window for at most a hundredth of the time: collecting
     with the steps of ten runs takes 0.1 seconds. The number of objects is not used for
@@ -137,7 +139,8 @@ def collect_due(
     begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
-    # While the lock is held, the collection waits for a later call.
+    # Other code holds the lock `HOLD` while no collection may begin; then a later call
+    # collects.
     if not due or not HOLD.acquire(blocking=False):
         return last
     try:

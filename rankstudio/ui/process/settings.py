@@ -58,8 +58,8 @@ def _set_aside_objects(path: Path) -> None:
             path.replace(path.with_suffix(".damaged"))
             _log.info("The settings in %s are none of ours; starting afresh.", path)
     except OSError:
-        # the file does not exist, or it is unreadable, which the status of QSettings
-        # tells
+        # The file does not exist or is unreadable. In the latter case, QSettings
+        # reports it in its status.
         pass
 
 
@@ -95,17 +95,17 @@ class Settings:
             for key in self._store.allKeys()
             if (value := self._read(key)) is not None
         }
-        self._aside: _Aside | None = None
+        self._writer: _BackgroundWriter | None = None
 
     def write_aside(self) -> None:
         """Write later changes on another thread, as the disk may be slow."""
-        self._aside = _Aside(self._store)
+        self._writer = _BackgroundWriter(self._store)
 
     def close(self) -> None:
         """Write to the disk now, and end the thread that writes."""
-        if self._aside is not None:
-            self._aside.close()
-            self._aside = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
         self.sync()
 
     def bytes(self, key: str) -> QByteArray | None:
@@ -126,19 +126,22 @@ class Settings:
             return None
 
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
-        """Store a value; None removes the setting. It is written later, on another thread if there is one."""
+        """Store a value; None removes the setting.
+
+        The file is written later: on a thread of its own, if one was started for that.
+        """
         if self._values.get(key) == value:
             return
         self._values[key] = value
-        if self._aside is not None:
-            self._aside.put(key, value)
+        if self._writer is not None:
+            self._writer.put(key, value)
         else:
             self._store.put({key: value})
 
     def sync(self) -> None:
         """Write to the disk now."""
-        if self._aside is not None:
-            self._aside.hand_over()
+        if self._writer is not None:
+            self._writer.hand_over()
         self._store.sync()
 
     @property
@@ -276,7 +279,7 @@ class _Store(QSettings):
                 self.setValue(key, value)
 
 
-class _Aside(QObject):
+class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
     A call of ``sync`` from Python would block the interpreter, and so the window, while
@@ -293,13 +296,13 @@ class _Aside(QObject):
         self._store = store
         # changes that wait until the thread has finished writing
         self._next = dict[str, Any]()
-        self._writes = False
+        self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        # Two QSettings of one file share their values, so this one writes the changes
-        # of the store.
+        # Two QSettings of one file share their values. So this one, which belongs to the
+        # thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
-        # runs out on the thread after it has written
+        # a timer of the thread that runs out once the thread has written
         self._written = QTimer(singleShot=True, interval=0)
         self._written.timeout.connect(self._go_on)
         for member in (self._disk, self._written):
@@ -311,7 +314,7 @@ class _Aside(QObject):
 
     def put(self, key: str, value: Any) -> None:
         """Have a value written, together with all values put in the same turn of the event loop."""
-        if self._writes:
+        if self._is_writing:
             self._next[key] = value
         else:
             self._store.put({key: value})
@@ -335,7 +338,7 @@ class _Aside(QObject):
 
         Both requests go through the event loop of the thread, in this order.
         """
-        self._writes = True
+        self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
         QMetaObject.invokeMethod(
             self._written, "start", Qt.ConnectionType.QueuedConnection
@@ -343,7 +346,7 @@ class _Aside(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        self._writes = False
+        self._is_writing = False
         if self._next:
             self.hand_over()
             self._write()
