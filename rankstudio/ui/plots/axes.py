@@ -120,9 +120,8 @@ class Axes:
             return []
         # values of a parameter, such as λ, are written as powers
         if self.grid:
-            # Every stride-th value is a tick; the quotient is rounded up, so that the
-            # texts have room.
-            # -(-a // b) is a / b rounded up
+            # Every stride-th value is a tick, so that the texts have room. -(-a // b) is
+            # a / b rounded up.
             stride = max(
                 1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
             )
@@ -232,7 +231,10 @@ def title_box(frame: Frame) -> QRectF:
 
 
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
-    """Return the title, or its short form where the title has no room, cut where that has none either."""
+    """Return the title as it is drawn: in its short form if it has no room, cut if that has none either.
+
+    Beside the title, ``reserved_width`` pixels are taken.
+    """
     metrics = QFontMetrics(font(SMALL))
     available_width = int(frame.outer.width() - reserved_width)
     title = (
@@ -246,11 +248,11 @@ def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
 def cut_texts(
     axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None
 ) -> list[str]:
-    """Return in full the texts around a plot that have to be cut, as they have no room.
+    """Return in full the texts around a plot that have no room, and are cut.
 
-    These are the title, or its short form; and the text of an empty plot
-    (``placeholder``), or without one that of the x axis. Beside the title,
-    ``reserved_width`` pixels are taken.
+    The title, or its short form, is among them if it is cut. For an empty plot, its
+    text (``placeholder``) is tested, too; for any other plot, the text of the x axis.
+    Beside the title, ``reserved_width`` pixels are taken.
     """
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
@@ -319,7 +321,10 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
 def _draw_placeholder(
     placeholder: str, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the text of an empty plot in its middle: on several lines, or on one where these are too high."""
+    """Write the text of an empty plot in its middle.
+
+    It is wrapped to lines. If these are too high together, a single line is written.
+    """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

@@ -148,7 +148,7 @@ class BarsPlot(Plot):
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
-            # a value near 0 still is a visible line
+            # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
             left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
             top = zero - height if bar.value >= 0 else zero

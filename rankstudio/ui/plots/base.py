@@ -290,9 +290,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return 0
 
     def hover(self, point: QPointF | None) -> None:
-        """Highlight the target at the mouse and show its box.
+        """Highlight the target at the mouse, such as a bar, and show its box of values.
 
-        The point is None after the mouse has left the plot.
+        The point is None after the mouse has left the plot; then the box disappears.
         """
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
@@ -305,7 +305,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.say(target, point)
 
     def say(self, target: Any, point: QPointF) -> None:
-        """Show the box of a target, with as many lines about its feature as have room, at least one."""
+        """Show the box of values for a target, at a point of the plot.
+
+        A target is what the mouse points at, such as a bar. If it has a feature, as
+        many lines about the feature follow as have room, at least one.
+        """
         feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)
         self._box_position = point
@@ -365,7 +369,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.place_term()
 
     def place_term(self) -> None:
-        """Put the underline of a glossary term below the title as it is drawn now, cut or in its short form."""
+        """Put the underline of a glossary term below the title.
+
+        It gets the text of the title as it is drawn now, which may be cut or short.
+        """
         if self._term is not None:
             frame = self.frame()
             self._term.setText(shown_title(self.axes, frame, self.beside_title(frame)))
@@ -494,12 +501,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if press_position is None:
             return
         event.accept()
-        # A hand is not quite still; farther apart, the mouse was dragged.
+        # A hand is not quite still. Five pixels or more apart, the mouse was dragged.
         if (press_position - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose the model at the mouse, in a plot of models."""
+        """Choose the model at the mouse, in a plot of models (``confirms``)."""
         if not self.confirms:
             super().mouseDoubleClickEvent(event)
             return

@@ -230,7 +230,7 @@ class DensityPlot(Plot):
         return ["class", "value", "density"], rows
 
     def hit_test(self, point: QPointF) -> float | None:
-        """Return the value at a pixel; minus infinity over the bars of zeros."""
+        """Return the value at a pixel; minus infinity over the bars of zeros, None beside both."""
         frame = self.frame()
         if self.is_empty():
             return None

@@ -544,8 +544,8 @@ def draw_band_name(
 ) -> None:
     """Write the meaning of the band at the upper right, if a long or a short name has room.
 
-    A swatch of the band stands before it. The band is that of models that are not
-    clearly worse than the best; some rules have none.
+    A small box in the colors of the band stands before it. The band is that of models
+    that are not clearly worse than the best; some rules have none.
     """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
@@ -584,9 +584,9 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    `names` are the texts to choose from; the first one is taken of those that hide
-    equally little. `occupied` are the boxes of rings and other names, which the box had
-    better not cover.
+    ``names`` are the texts to choose from; of those that hide equally little, the first
+    one is chosen. ``occupied`` are the boxes of rings and other names, which the box
+    should not cover.
     """
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)

@@ -77,7 +77,7 @@ class Turns(QObject):
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
             # The timer for the rest is started before the call, which may fail.
-                if self._waiting:
+            if self._waiting:
                 self._timer.start()
             function()
             return

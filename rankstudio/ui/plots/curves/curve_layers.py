@@ -49,10 +49,10 @@ _NAME_DISTANCE = 5.0  # pixels from it to its name
 def draw_curves(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top.
+    """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one is chosen, the others are thin and faded, except a curve "beside" it: what
-    something else measured of the chosen curve.
+    While one is chosen, the others are thin and faded. A curve "beside" the chosen one
+    is not: it shows another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
@@ -78,7 +78,11 @@ def draw_curves(
 def draw_band(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the interval over folds as a light area and the mean as a line, below the curves."""
+    """Draw the band: an interval as a light area, and the mean over folds as a line.
+
+    The interval is over folds, or over permutations of the labels; the latter has no
+    mean, but an outline and a name.
+    """
     band = family.band
     if band is None:
         return
@@ -86,12 +90,12 @@ def draw_band(
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
-    # a measure that no fold has: pyqtgraph makes no polygon of no points
+    # No fold has the measure. pyqtgraph cannot make a polygon of no points.
     if not is_finite.any():
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray and has no mean; that over folds has the accent.
+    # The band of permuted labels is gray; that over folds has the color of the accent.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -125,7 +129,10 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
 
 
 def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write the name of a band above its right end, or below it where there is no room."""
+    """Write the name of a band above its right end, or below it if there is no room above.
+
+    A name that is too wide is cut at its comma.
+    """
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     name = band.name
@@ -145,7 +152,7 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
 def draw_reference(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
+    """Draw the level with which the curves are compared as a dotted line, unless it is out of sight."""
     py = reference_pixel(family, frame)
     if py is not None:
         painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
@@ -165,7 +172,10 @@ def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
 def draw_smallest(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
+    """Draw a diamond at the smallest model that is not significantly worse than the best one.
+
+    Its name stands beside it, unless the model is chosen.
+    """
     center = _smallest_pixel(family, frame)
     mark = family.smallest
     if center is None or mark is None:
@@ -215,16 +225,17 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     width = metrics.horizontalAdvance(tr("smallest")) + 4.0
     height = metrics.height()
     distance = _DIAMOND_RADIUS + _NAME_DISTANCE
-    ground = QRectF(0.0, 0.0, width, height)
+    box = QRectF(0.0, 0.0, width, height)
     rooms = []
+    # shifts of the middle of the box from the diamond
     down = distance + height / 2
     across = distance + width / 2
     half = width / 2
     sides = (0, down), (0, -down), (across, 0), (-across, 0)
     for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
-        ground.moveCenter(center + QPointF(*shift))
-        if frame.area.contains(ground):
-            rooms.append(QRectF(ground))
+        box.moveCenter(center + QPointF(*shift))
+        if frame.area.contains(box):
+            rooms.append(QRectF(box))  # a copy, as `box` moves on
     n_hidden = _hidden_pixel_counts(family, frame, rooms)
     return rooms[n_hidden.index(min(n_hidden))] if rooms else None
 
@@ -232,16 +243,16 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
 def draw_choice(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the chosen point: a dashed line through its x, a number of features, and an open circle on it."""
+    """Draw the chosen point: a dashed vertical line at its x, and an open circle on its curve."""
     choice = family.choice
     if choice is None or family.is_empty():
         return
     key, x = choice
-    px = round(frame.x_px(x)) + 0.5
+    px = round(frame.x_px(x)) + 0.5  # the middle of a pixel, so that the line is sharp
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
-        # Else all points are at this x, and the line would only cover them.
+        # Otherwise all points are at this x, and the line would only cover them.
         painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
         painter.drawLine(
             QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
@@ -256,9 +267,10 @@ def draw_choice(
 def draw_inspection(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the inspected point: a dotted line through its x and an open circle, in the colour of the text.
+    """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user inspects another point than the chosen one before choosing it.
+    The user can inspect another point before choosing it. Both are in the color of the
+    text, to tell them from those of the chosen point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -286,10 +298,10 @@ def draw_cursor(
     x: float | None,
     pointed: Hashable | None,
 ) -> None:
-    """Draw the crosshair: a line at the mouse's x, and over the others the curve that is pointed at.
+    """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
 
-    ``x`` is None while the mouse is elsewhere, and ``pointed`` (the key of a curve) while
-    it is on another plot with the same x.
+    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a curve; it is
+    None while the mouse is on another plot with the same x axis.
     """
     if x is None:
         return
@@ -316,14 +328,16 @@ def draw_curve(
     width: float,
     dash: tuple[float, ...] = (),
 ) -> None:
-    """Draw a curve through its points, open at NaN, with the points themselves where there are few."""
+    """Draw a curve through its points, with a gap at NaN; few points are drawn as dots, too."""
     xs, ys = curve.arrays()
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
+    # Thousands of points are reduced to a few in each pixel column (`extremes`); m11 is
+    # the number of device pixels to a logical one.
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        # a wider line through all pixel columns takes twenty times as long
+        # The line is thin, as a wider one takes twenty times as long.
         (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -339,10 +353,11 @@ def draw_curve(
 
 
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
-    """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
+    """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    None where points are that few already, come back, or are missing: then they are
-    drawn as they are.
+    A line through them looks the same as one through all points. Return x and y of the
+    remaining points. Return None if there are few points anyway, if some go to the left,
+    or if some are missing (NaN): then all of them are drawn.
 
     Parameters
     ----------
@@ -370,9 +385,10 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 
 
 def _point_mask(px: Floats, py: Floats) -> Bools:
-    """Return which points are drawn as points: all where they are few, else those without a neighbour.
+    """Return which points of a curve are drawn as dots, a truth value for each point.
 
-    The result has a value for each point; points that are NaN are never drawn.
+    If there is room, these are all points; else those between two gaps (NaN), which no
+    line would show.
     """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
@@ -386,9 +402,10 @@ def _point_mask(px: Floats, py: Floats) -> Bools:
 def draw_reference_key(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str
 ) -> None:
-    """Write the key of the dotted line beside the title: without its name where there is no room for that.
+    """Write the name of the dotted line, the level, at the right of the title.
 
-    The box beside the mouse has it in full.
+    A name without room is cut at its colon, and then at its end; the box beside the
+    mouse has it in full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -423,7 +440,7 @@ def draw_beside_key(
 ) -> None:
     """Write the name of the curve beside the chosen one at an edge, in two lines at most.
 
-    That curve is what something else measured of the chosen one. Its stroke is drawn
+    That curve shows another measure of the same models. A piece of its line is drawn
     before the name.
     """
     placed_name = _key_of_curve_beside(family, frame)
@@ -452,11 +469,11 @@ def draw_beside_key(
 
 
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
-    """Return the pixels that the note about the choice had better not hide: all points, and names of curves.
+    """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    They are two arrays of one length, x and y. The points of the chosen curve are
-    repeated five times, so that they count more, and a box with a name counts as a grid
-    of points, each repeated.
+    They are two arrays of one length, x and y. The points of the chosen curve occur
+    several times, so that they count more. The box of a name is a grid of points, each
+    of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
@@ -483,8 +500,8 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve is what something else measured of the chosen one; of several, the first
-    is named. Return None where there is none, or no room for a name.
+    That curve shows another measure of the same models; of several, the first is named.
+    Return None if there is none, or no room for a name.
     """
     beside_curves = [
         (key, curve)
@@ -510,9 +527,10 @@ def _key_of_curve_beside(
 
 
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
-    """Return a box of a size at the right or left edge, which hides least of the curves.
+    """Return the box of a size, at the right or left edge, that hides least of the curves.
 
-    Of equally good ones it is the lowest, at the right before the left.
+    Of equally good boxes, the lowest is returned, and the one at the right before the
+    one at the left.
     """
     area = frame.area
     tops = np.linspace(
@@ -532,7 +550,8 @@ def _hidden_pixel_counts(
 ) -> list[int]:
     """Return how many pixels of the curves each of some boxes hides, in the order of the boxes.
 
-    Of the curve beside the chosen one, a pixel counts several times.
+    A pixel of a curve beside the chosen one counts several times, as its name is what
+    the boxes are for.
     """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():

@@ -40,14 +40,14 @@ MOST_LINES = 12
 class Curve:
     """The points of one curve, in the order in which they came.
 
-    A curve `beside` is what something else measured of the chosen curve: it is there to
-    compare, and has no points to choose.
+    A curve with ``beside`` shows another measure of the models of the chosen curve, such
+    as one on left-out queries. It is there to compare, and has no points to choose.
     """
 
     label: str
     xs: list[float] = field(default_factory=list)
     ys: list[float] = field(default_factory=list)
-    # what something else measured of the chosen curve, and nothing to choose
+    # whether it is another measure of the chosen curve's models
     beside: bool = False
 
     def arrays(self) -> tuple[Floats, Floats]:
@@ -94,9 +94,9 @@ class Band:
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
 
     def p_at(self, x: float) -> float | None:
-        """Return the p-value at x: how often permuted labels or preferences are as good there.
+        """Return the p-value at x: the share of permutations that are as good there.
 
-        Return None for a band over folds, and where the band has no such point.
+        Return None for a band over folds, and if the band has no point at x.
         """
         indices = np.flatnonzero(self.xs == x)
         return (
@@ -161,8 +161,8 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        # the keys of the family, in the order of its colors; curves of other keys, such
-        # as a path between two λ, have no place in that order
+        # The keys of the family, in the order of its colors. Curves that are added later,
+        # such as a path between two λ, are not among them.
         self.ordered_keys = tuple(self.curves)
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
@@ -181,9 +181,9 @@ class CurveSet:
     def set_beside(
         self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]
     ) -> None:
-        """Put beside the chosen curve what something else measured of it: to compare, not to choose.
+        """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        Without points it is taken away.
+        It replaces an earlier curve with the key. Without points, the curve is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -227,11 +227,11 @@ class CurveSet:
         return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
-        """Return x and y of all points, two arrays of one length; those of the curve `key` count more.
+        """Return x and y of all points, which a box over the plot should not hide.
 
-        They are what a box over the plot had better not hide; the points of the curve
-        `key` are contained five times over. With `one_curve`, the points of other curves
-        are left out.
+        They are two arrays of one length. The points of the curve ``key`` occur several
+        times, so that they count more. With ``one_curve``, the points of other curves are
+        left out.
         """
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
@@ -264,12 +264,14 @@ class CurveSet:
     def pointed(
         self, frame: Frame, px: float, py: float
     ) -> tuple[Hashable, float] | None:
-        """Return key and x of the point that a pixel means; None without points.
+        """Return the key of the curve and the x of the point that the mouse points at.
 
-        First the x nearest to the pixel, then the curve nearest to it at this x. Where
-        points coincide, the curve that is drawn last, and so lies on top, is meant: the
-        chosen one, else the last.
+        ``px`` and ``py`` are the pixel of the mouse. The point has the x nearest to it;
+        of the curves with this x, the one nearest in height is meant. If points
+        coincide, it is the curve that lies on top: the chosen one, else the last. Return
+        None without points.
         """
+        # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
         for key, curve in sorted(
             self.curves.items(), key=lambda item: item[0] == self.chosen_key
@@ -279,13 +281,13 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            # By the distance across first, then by the one along y: lexsort's last key
-            # is the first to count.
+            # The nearest point by the horizontal distance, then by the vertical one. The
+            # last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             distances = float(across[i]), float(along[i])
-            # as near as the best counts, too: a later curve lies on top
+            # Of equally near points, the later one counts, as its curve lies on top.
             if best is None or distances <= best[2]:
                 best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
@@ -293,15 +295,15 @@ class CurveSet:
     def strokes(
         self, colors: Colors
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return colour and dash of each curve, by its key.
+        """Return color and dash of each curve, by its key.
 
-        A curve whose key was not among the family's (a path between two λ) has no place
-        in their order: it takes the accent, and the others keep their colours. A curve
-        beside them, which something else has measured, has the colour of the text.
+        The curves of the family have the shades of a sequence, in their order. A curve
+        that was added later, such as a path between two λ, has the accent. A curve
+        beside the chosen one has the color of the text.
         """
         n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
-        # for keys outside the order; those of the order are replaced below
+        # These are for keys outside the order; those of the order are replaced below.
         strokes = {
             key: (colors.q("text"), BESIDE_DASH)
             if curve.beside
@@ -334,8 +336,9 @@ def value_lines(
     x : float
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose: its value is first and bold, and
-        names x. The chosen curve comes next; the others go from top to bottom.
+        Key of the curve that a click would choose. Its line is the first one, is bold
+        and says what x is. The chosen curve comes next, then the others from top to
+        bottom.
     x_text : str
         What x is, in words: "k = 4".
     max_lines : int
@@ -368,10 +371,11 @@ def value_lines(
 
 
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
-    """Return the lines of the box at x besides the curves: the band, the smallest model, and the level.
+    """Return the lines of the box at x that are not on curves: the band, the smallest model, and the level.
 
     The band is a mean with its interval over folds, or the interval of the criterion with
-    permuted labels, whose line has a p-value. The level is a value to compare with.
+    permuted labels, which has a p-value. The smallest model is that which is not
+    significantly worse than the best one. The level is a value to compare with.
     """
     lines: list[Line] = []
     band = family.band
@@ -411,13 +415,13 @@ def fitting_ranges(
     Parameters
     ----------
     family : CurveSet
-        The whole of its chosen curve is in sight.
+        The chosen curve is in sight as a whole; a few extreme values of others are not.
     fixed_x : tuple of float or None
-        The x range, where it is known before the points are.
+        The x range if it is known before the points are.
     all_points : bool
-        Whether all points must be in sight, however far out.
+        Whether all points must be in sight, even extreme ones.
     log_y : bool
-        Whether equal heights are equal ratios: then all is in sight that is above 0.
+        Whether the y axis is logarithmic; then all points above 0 are in sight.
     """
     xs = family.all_xs()
     ys = family.all_ys()
@@ -434,7 +438,7 @@ def fitting_ranges(
         ys = np.append(ys, level)
     finite = ys[np.isfinite(ys)]
     if log_y and (finite > 0).any():
-        # air is added to the powers of ten
+        # the margins are added to the exponents
         low, high = padded(
             *(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()]))
         )
@@ -452,7 +456,8 @@ def fitting_ranges(
         for curve in family.curves.values()
         if curve.beside and len(curve.ys) == 1
     ]
-    keep = np.append(keep, lone_values)  # else only its name would be seen
+    # of a curve that is a single point, otherwise only the name would be seen
+    keep = np.append(keep, lone_values)
     if level is not None and ys.size:
         keep = np.append(keep, level)
     return x_range, readable_range(ys, keep)
@@ -491,10 +496,11 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 
 
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
-    """Return the point that lies ``dx`` points and ``dy`` curves from the inspected or the chosen one.
+    """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    At an end it stays where it is. Without either it is the first point of the first
-    curve, None without points.
+    It lies ``dx`` points to the right and ``dy`` curves further than the inspected point,
+    or without one than the chosen one; at an end, it stays there. Without either, it is
+    the first point of the first curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -507,7 +513,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
         return keys[0], family[keys[0]].xs[0]
     key, x = start
     key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
-    # another curve may lack the x: then the nearest one is the start
+    # another curve may lack this x; then the nearest x is the start
     xs = np.unique(family[key].arrays()[0])
     index = int(np.argmin(np.abs(xs - x)))
     return key, float(xs[max(0, min(len(xs) - 1, index + dx))])

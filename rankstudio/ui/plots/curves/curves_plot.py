@@ -89,9 +89,10 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
-        # the plot above or below whose area begins at the same pixel
+        # The plot above or below, whose area begins at the same horizontal pixel; and the
+        # pixel at which the area of this plot would begin without it.
         self.aligned: CurvesPlot | None = None
-        self._left = 0.0  # where this one would begin without the aligned plot
+        self._left = 0.0
         # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
@@ -180,7 +181,7 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def remove_curve(self, key: Hashable) -> None:
-        """Take a curve away, and the chosen and the inspected point where they are on it."""
+        """Remove a curve, and the chosen and the inspected point if they are on it."""
         self.family.curves.pop(key, None)
         if self.family.chosen_key == key:
             self.select(None)
@@ -277,8 +278,8 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
 
-        A plot that is aligned with this one begins at the same pixel, so that it has to
-        be drawn anew, too, when this one needs more or less room for its labels.
+        If the labels now need another width, the aligned plot is redrawn, too, as its
+        area begins at the same pixel.
         """
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()
@@ -369,7 +370,7 @@ class CurvesPlot(Plot):
         return numbers(self.family, self.x_name)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave as much room for the labels of y as an aligned plot needs."""
+        """Lay out a drawing; leave at least as much room for the labels of y as the aligned plot needs."""
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
@@ -430,7 +431,10 @@ class CurvesPlot(Plot):
         return self.family.pointed(frame, point.x(), point.y())
 
     def hover(self, point: QPointF | None) -> None:
-        """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
+        """Show the values at the mouse's x, first that of the curve which a click would choose.
+
+        Linked plots show their values at the same x; the signal `hovered` has it.
+        """
         target = None if point is None else self.hit_test(point)
         if point is None or target is None:
             if self.cursor is not None:
@@ -456,7 +460,8 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            # more steps than there are points lead to the end
+            # As many steps as there are points lead to the first one, and more steps
+            # than any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -492,7 +497,10 @@ class CurvesPlot(Plot):
     # Inside
 
     def _choose_scale(self) -> None:
-        """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
+        """Use the scale that the user chose; else a logarithmic one if curves would be flat lines.
+
+        Another scale ends the zoom.
+        """
         # The spread is the ratio of the greatest value to the least, 0 if one is not
         # above 0: then there is no logarithmic scale.
         spans_decades = (
@@ -509,8 +517,11 @@ class CurvesPlot(Plot):
             )
 
     def _on_zoom(self, *_: object) -> None:
-        """Keep the ranges that the user zoomed into, no further out than the data reach."""
-        # _auto are the ranges that fit the data: as good as all of x is no zoom
+        """Follow the ranges that the user zoomed into, but not beyond the data.
+
+        Emit `zoomed` with the x range, or None if everything is shown.
+        """
+        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -525,7 +536,7 @@ class CurvesPlot(Plot):
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
-        """Return the lines of the box at an x: one for each curve, the best of them, and further values.
+        """Return the lines of the box at an x: those of the curves, then those of band and level.
 
         ``max_lines`` limits the lines of curves, as does the height of the plot.
         """
@@ -540,7 +551,7 @@ class CurvesPlot(Plot):
         )
 
     def _say(self) -> None:
-        """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
+        """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
         # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
         # leave its point uncovered; or the cursor of a linked plot, with one line.
         x = self.cursor
@@ -567,8 +578,8 @@ class CurvesPlot(Plot):
             self._say_note()
 
     def _say_note(self) -> None:
-        """Show the note about the inspected point, else about the choice, or nothing."""
-        # A point out of sight, after zooming, has no note.
+        """Show the note about the inspected point, else about the chosen one, or nothing."""
+        # After zooming, the point may be out of sight; then it has no note.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

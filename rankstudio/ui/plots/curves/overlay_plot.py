@@ -187,9 +187,9 @@ class OverlayPlot(Plot):
         return keys.index(self._emphasised) if self._emphasised in keys else None
 
     def best_point(self) -> Point | None:
-        """Return the point with the best value, as the positions of its curve and on it.
+        """Return the point with the best value: the position of its curve, and its position on the curve.
 
-        Return None where no value is better than another.
+        Return None if no value is better than another (``higher_is_better`` is None).
         """
         sign = -1.0 if self.higher_is_better is False else 1.0
         curves = () if self.higher_is_better is None else self.curves
@@ -223,7 +223,7 @@ class OverlayPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the names: at the right if they stand at the ends, else above."""
+        """Lay out a drawing, with room for the names: at the right if they stand at the ends, else above."""
         width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
             inner = QSizeF(size.width() - width, size.height())
@@ -238,9 +238,10 @@ class OverlayPlot(Plot):
         return not self.curves
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of all curves, and that in which their better part is seen well.
+        """Return the x range of all curves, and a y range in which they are seen well.
 
-        The best value of each curve is in sight, and of a single curve also its band.
+        The best value of each curve is in sight, and of a single curve also its band. A
+        few extreme values may be cut off.
         """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
@@ -250,7 +251,7 @@ class OverlayPlot(Plot):
             else padded(float(x[0]), float(x[0]))
         )
         low, high = readable_range(y, self._best_values())
-        if len(self.curves) == 1:  # its band presses no other curve together
+        if len(self.curves) == 1:  # a high band leaves other curves too little room
             band = self.curves[0].band
             ends = np.concatenate([[low, high], y - band, y + band])
             low = float(np.nanmin(ends))
@@ -396,7 +397,11 @@ class OverlayPlot(Plot):
         self.picked.emit(*point)
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the point of the next curve whose x is nearest."""
+        """Move along a curve, or to the point of the next curve whose x is nearest.
+
+        The start is the inspected point, else the chosen one. Return whether there are
+        curves.
+        """
         if not self.curves:
             return False
         # Without a point to begin with, a step to the right leads to the first point.
@@ -465,7 +470,10 @@ def below_names(
 
 
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
-    """Return the width of the names at the ends of the curves; 0 where they have no room there."""
+    """Return the width of the names at the ends of the curves; 0 if they do not stand there.
+
+    They do not if the plot has none there, or they would be too wide or too many.
+    """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
     # Runs with one model have their names beside their points, inside the plot.
@@ -496,9 +504,10 @@ def _end_name(curve: OverlaidCurve) -> str:
 def draw_end_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the names at the right, each as high as its curve ends, none over another one.
+    """Write the names at the right, each at the height of its curve's end, none over another one.
 
-    Curves are called by their positions. One without a value has its name at the bottom.
+    A curve without a value has its name at the bottom. Runs with a single point are left
+    out. In the code, curves are called by their positions.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
     # The last finite value of each curve, as an array of one or no element.
@@ -514,6 +523,7 @@ def draw_end_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
+    # `apart` moves the heights so that the lines of text do not overlap
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
@@ -566,7 +576,7 @@ def draw_point_names(
 def draw_models(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw a circle at the model of each run that stands for it in tables, if it has several models."""
+    """Draw a circle at the model that stands for its run in tables, on each curve with several points."""
     for curve in plot.curves:
         if (
             curve.model is not None
@@ -584,10 +594,11 @@ def draw_models(
 def draw_hint(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Explain circles and band beside the title, where there is room.
+    """Explain circles and band beside the title, if there is room.
 
-    A circle is the point that stands for its run in tables. A band is the interval of
-    the difference to the reference; around the reference itself, to its own circle.
+    A circle is at the model that stands for its run in tables. A band is the interval of
+    the difference to the reference. Around the reference itself, it is the interval of
+    the difference to the reference's own circle.
     """
     parts = (
         [tr("○ model of the table")]
@@ -607,7 +618,7 @@ def draw_hint(
     metrics = painter.fontMetrics()
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
     while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
-        parts.pop()  # the explanation of the band is the first to go
+        parts.pop()  # first the explanation of the band
     painter.setPen(colors.q("muted"))
     box = QRectF(0, 0, frame.outer.width() - 4, 18)
     painter.drawText(box, RIGHT, " · ".join(parts))
@@ -659,7 +670,7 @@ def draw_intervals(
 def draw_overlaid(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves; a run that has one model is a marker on a light ring."""
+    """Draw the curves of the runs; a run with a single model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
         line_style = curve.look(colors)
         if curve.is_point and not np.isnan(curve.y[0]):
@@ -689,7 +700,7 @@ def draw_point(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
     """Draw the point under the mouse, and rings around the chosen and the inspected one."""
-    # Each point with the dashes of its ring: None for no ring, () for a solid one.
+    # Each point with the dash of its ring: None for no ring, () for a solid one.
     rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
     for point, dash in rings:
         if point is None:
@@ -709,7 +720,10 @@ def draw_point(
 def draw_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the names of the curves, in rows above the plot area, and the number of names without room."""
+    """Draw the names of the curves: at their ends, else in rows above the plot area.
+
+    After the last name in the rows follows how many have no room. A low plot has none.
+    """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
     if ends_width(plot, frame.outer.size()):
@@ -723,7 +737,8 @@ def draw_names(
         < plot.least_height
     ):
         return
-    boxes, rest_box, rest_text = shown_names(plot, width)  # rest: "and 3 more"
+    # `rest_text` says how many names have no room, such as "and 3 more"
+    boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)
     for curve, box in boxes:

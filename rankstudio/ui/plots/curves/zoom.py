@@ -34,7 +34,10 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def show_ranges(
         self, x_range: tuple[float, float], y_range: tuple[float, float]
     ) -> None:
-        """Show these ranges, without this counting as the user's doing; limits are lifted."""
+        """Show some ranges, and remove the limits of zooming.
+
+        The signal on a zoom of the user is not emitted.
+        """
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
@@ -43,7 +46,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
     def limit_x(self, low: float, high: float) -> None:
-        """Let the user see no more than this range."""
+        """Limit zooming and moving to an x range."""
         if self.log_x:
             low = log10(low)
             high = log10(high)
@@ -57,7 +60,10 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.updateMatrix()
 
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range in force; pyqtgraph has powers of ten for a logarithmic axis."""
+        """Return the shown x and y range, in values.
+
+        For a logarithmic axis, pyqtgraph has the exponents (base 10) instead.
+        """
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:
             x0 = 10.0**x0

@@ -161,8 +161,8 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        A heat map has its rows from the bottom, so they are passed on in reverse. The
-        chosen cell stays chosen if there is such a cell.
+        The base class has its rows from the bottom, so they are passed on in reverse. The
+        chosen cell stays chosen unless it is beyond the new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -188,7 +188,10 @@ class FeatureMapPlot(HeatMapPlot):
         self.redraw()
 
     def label_of(self, row: MapFeature) -> str:
-        """Return the label beside a row: name, cut in its middle, and id; in a narrow plot the id alone."""
+        """Return the label beside a row: the feature's name and id; in a narrow plot, the id alone.
+
+        A long name is cut in its middle.
+        """
         if self.width() < _MIN_WIDTH_WITH_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
@@ -204,7 +207,7 @@ class FeatureMapPlot(HeatMapPlot):
         return ()
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for labels at the left, the colour bar at the right and groups of columns above."""
+        """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above."""
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
             return frame
@@ -219,7 +222,7 @@ class FeatureMapPlot(HeatMapPlot):
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title
         )
-        # texts under the columns take room only if there are any (any is 0 or 1)
+        # Texts under the columns take room only if there are any (True counts as 1).
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(
@@ -251,7 +254,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
 
     def figure(self) -> MapFigure:
-        """Return features against something else; those of the model bear their rank."""
+        """Return the map as a figure; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
         if matrix is None:
@@ -322,11 +325,12 @@ class FeatureMapPlot(HeatMapPlot):
         self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
     def step(self, right: int, down: int) -> bool:
-        """Move from cell to cell; return whether there is a map. Rows are counted from the bottom."""
+        """Pick the next cell in a direction; return whether there is a map."""
         if self.shown is None:
             return False
         rows, columns = self.values.shape
-        # Without a chosen cell, the start is such that the step leads to the upper left.
+        # Rows are counted from the bottom. Without a chosen cell, the start is such that
+        # the step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -367,12 +371,12 @@ def ordinal(number: int) -> str:
 def draw_outlines(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw frames around the rows of the model's features, and around the row that is inspected."""
+    """Draw outlines around the rows of the model's features, and around the inspected feature's row."""
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # Frames run in the gaps between cells, in the colour of the text. Where cells are too
-    # small for gaps, frames of a square map are white, to be seen over dark cells.
+    # Outlines run in the gaps between cells, in the color of the text. If cells are too
+    # small for gaps, those of a square map are white, to be seen over dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -381,7 +385,7 @@ def draw_outlines(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     selected = [index for index, feature in enumerate(plot.features) if feature.rank]
-    # outlines around most of the rows would set nothing apart
+    # Outlines around most of the rows would not single out any.
     if len(selected) > _MAX_OUTLINED_SHARE * len(plot.features):
         selected = []
     marked = [
@@ -410,13 +414,14 @@ def draw_margins(
 
 
 def spread(targets: list[float], low: float, high: float) -> list[float]:
-    """Return pixels near some ascending targets, which keep a distance and lie inside a range.
+    """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    Labels are written there, so that none covers another one. Where there is no room for
-    all, the last ones are left out.
+    They lie between ``low`` and ``high``. If there is no room for all, the last targets
+    are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
-    # First each is moved up as far as it takes, then from the last one down again.
+    # First each is moved on until it is far enough from the one before. Then, from the
+    # last one on, each is moved back until it is inside the range.
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
@@ -429,10 +434,11 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
 def _draw_row_labels(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the labels of the model's features beside their rows, as far apart as they can be read.
+    """Write the labels of the model's features beside their rows, apart from each other.
 
-    Where there are too many, those that the model selected first are written, and that
-    of the inspected feature. A line leads from each label to the middle of its row.
+    If there are too many, those of the features that the model selected first are
+    written, and that of the inspected feature. A line leads from each label to the
+    middle of its row.
     """
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
@@ -462,11 +468,11 @@ def _draw_row_labels(
 def _draw_ticks(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the texts under the columns, of each group the first and as many more as have room.
+    """Write the texts under the columns: of each group the first one, and further ones that have room.
 
     Below them stands the text of the x axis.
     """
-    assert plot.shown is not None  # or nothing is drawn
+    assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
@@ -494,8 +500,11 @@ def _draw_ticks(
 def _draw_groups(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write above the columns which run they are of, in its colour, and part the groups by lines."""
-    assert plot.shown is not None  # or nothing is drawn
+    """Draw above each group of columns a line in the color of its run, and the group's label.
+
+    A label without room is shortened to the number of the run, or left out.
+    """
+    assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)
     metrics = QFontMetricsF(font(TINY))
     painter.setFont(font(TINY))

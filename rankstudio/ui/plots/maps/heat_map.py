@@ -54,7 +54,7 @@ class ColorBar:
 
 
 def color_bar_width(texts: Sequence[str]) -> float:
-    """Return the width of a bar with these numbers, in pixels."""
+    """Return the width of a bar of colors with some numbers beside it, in pixels."""
     metrics = QFontMetricsF(font(TINY))
     return (
         BAR
@@ -64,10 +64,14 @@ def color_bar_width(texts: Sequence[str]) -> float:
 
 
 def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
-    """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
+    """Draw the bar of colors, from dark at the bottom to bright, with its numbers at the right.
+
+    Numbers without room are left out.
+    """
     # The gradient is made of 17 shades, from the color of the least value at the bottom.
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
+    # `ticks` are pairs of a share of the bar's height and a text.
     for share, shade in zip(
         np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
     ):
@@ -210,11 +214,11 @@ class HeatMapPlot(Plot):
         self.mark_dirty()
 
     def color_range(self) -> tuple[float, float]:
-        """Return the values at the two ends of the colours.
+        """Return the values at the two ends of the colors.
 
-        Without limits of its own, these are the least and the greatest value, but no
-        farther beyond the 10 % and the 90 % quantile than these are apart: an outlier
-        would leave all other cells in a single shade.
+        A map without fixed limits begins at the least value and ends at the greatest.
+        But no end is farther beyond the 10 % or the 90 % quantile than these two are
+        apart, as an outlier would leave all other cells in a single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -230,17 +234,18 @@ class HeatMapPlot(Plot):
         return (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def bar_texts(self) -> tuple[str, ...]:
-        """Return the numbers beside the bar of colours, from its lower end up; () for a map that has none.
+        """Return the three texts beside the bar of colors, from its lower end up; () for a map without one.
 
-        Cells with their values written in them need no bar. An end says where cells lie
-        beyond it; where all values are equal there is one number.
+        A map whose values are written into its cells needs no bar. "≤" or "≥" at an end
+        says that there are values beyond it. If all values are equal, only the middle
+        has a number.
         """
         finite = self.values[np.isfinite(self.values)]
         if self.written or finite.size == 0:
             return ()
         low, high = self.color_range()
         if self._limits is None and finite.min() == finite.max():
-            # one number in the middle, as other colours stand for nothing
+            # no number at the ends, as no cell has another color
             return "", fixed(float(finite[0]), self._decimals), ""
         below = "≤ " if finite.min() < low else ""
         above = "≥ " if finite.max() > high else ""
@@ -248,9 +253,9 @@ class HeatMapPlot(Plot):
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
-        """Return the bar of colours beside the map, with three numbers; None for a map that has none.
+        """Return the bar of colors beside the map; None for a map without one.
 
-        The numbers stand at the bottom, in the middle and at the top.
+        It has three texts: at the bottom, in the middle and at the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -306,8 +311,8 @@ class HeatMapPlot(Plot):
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
         if self.best is not None:
             _draw_best(self, painter, frame, self.best)
-        # Dark in light is seen on every shade of the map. A cell may be beyond the map,
-        # after other values were set.
+        # A dark outline inside a light one is seen on every shade. After other values
+        # were set, a cell may be beyond the map.
         for cell, dash in ((self.chosen, ()), (self.inspected_cell, INSPECTED)):
             if cell is not None and all(np.less(cell, self.values.shape)):
                 outline(self, painter, frame, cell, QColor("#ffffff"), 4.0)
@@ -316,9 +321,9 @@ class HeatMapPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room at the left for the row labels and their name, at the right for the bar of colours."""
+        """Lay out a drawing, with row labels and their name at the left, and the bar of colors at the right."""
         plain = super().frame_for(size)
-        if self.is_empty():  # what it says then has all the room
+        if self.is_empty():  # the text of an empty map has all the room
             return plain
         metrics = QFontMetricsF(font(TINY))
         area = plain.area
@@ -333,8 +338,8 @@ class HeatMapPlot(Plot):
             + AIR
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
-        # Labels that leave too little to the cells are cut at half the width, or are left
-        # out where even that says nothing.
+        # Labels that leave too little width to the cells are cut at half the width. If
+        # nobody could read that, they are left out.
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left_edge))
@@ -345,9 +350,9 @@ class HeatMapPlot(Plot):
         return not bool(np.isfinite(self.values).any())
 
     def figure(self) -> MapFigure:
-        """Return a map of two grids, its rows from the top, with its chosen and its best cell marked.
+        """Return the map as a figure, its rows from the top, with the chosen and the best cell marked.
 
-        Where all values are equal, the bar of colors has one number, in the middle.
+        If all values are equal, the bar of colors has one number, in the middle.
         """
         low, high = self.color_range()
         n = len(self.row_labels)
@@ -405,7 +410,8 @@ class HeatMapPlot(Plot):
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
-        # The last edge that is not right of, or below, the point begins its cell.
+        # The cell begins at the last edge that is not to the right of the point, or
+        # below it.
         xs, ys = self.edges(frame)
         column = int(
             np.clip(
@@ -420,7 +426,10 @@ class HeatMapPlot(Plot):
         return self.values.shape[0] - 1 - top, column
 
     def step(self, right: int, down: int) -> bool:
-        """Move from the inspected or the chosen cell; at first to the lower left one."""
+        """Pick the next cell in a direction from the inspected or the chosen one; return whether there is a map.
+
+        Without either, the lower left cell is picked.
+        """
         if self.is_empty():
             return False
         rows, columns = self.values.shape
@@ -476,7 +485,7 @@ class HeatMapPlot(Plot):
 def _draw_best(
     plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]
 ) -> None:
-    """Draw a ring in the best cell, dark in light, which is seen on every shade."""
+    """Draw a ring in the best cell: dark on a wider light one, which is seen on every shade."""
     rect = plot.cell_rect(frame, *cell)
     radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)  # inside the cell
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -486,7 +495,7 @@ def _draw_best(
 
 
 def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
-    """Fill the cells, those of one shade together, as that is faster than one by one."""
+    """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
     # The number of each cell's shade, shape (R, C); -1 for a cell without a value.

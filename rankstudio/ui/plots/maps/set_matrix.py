@@ -139,7 +139,7 @@ class SetMatrixPlot(Plot):
         return not self.rows
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the position of the feature whose column a pixel is in; None beside the columns."""
+        """Return the position of the feature in whose column a pixel lies; None beside the columns."""
         index = int((point.x() - self._left()) // self._pitch())
         return (
             index
@@ -168,10 +168,13 @@ class SetMatrixPlot(Plot):
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
-        """Move to the next feature by an arrow key; return whether there was something to do."""
+        """Show the box of the next feature, after an arrow key to the right or left.
+
+        Return whether there was something to do: keys up and down do nothing.
+        """
         if not right or not self.rows:
             return False
-        # before the first feature, until there is one under the mouse
+        # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
         position = QPointF(
@@ -193,7 +196,11 @@ class SetMatrixPlot(Plot):
         super().keyPressEvent(event)
 
     def numbers(self) -> Numbers:
-        """Return a row for each set: how far it is above the best, its label, and 1 for its features, else 0."""
+        """Return the matrix as a table, with a row for each set.
+
+        A row has the share by which the error is above that of the best set, the label,
+        and for each feature 1 if the set has it, else 0.
+        """
         header = [
             "above the best",
             "set",
@@ -274,7 +281,7 @@ class SetMatrixPlot(Plot):
         return min(len(self.columns), max(1, count))
 
     def _shown_rows(self) -> list[MatrixRow]:
-        """Return the sets for which there is room, that of the selection among them."""
+        """Return the sets for which there is room, among them the shown selection (``own``)."""
         around_rows = scaled(_HEAD) + scaled(_BARS) + scaled(_FOOT) + 2 * _GAP
         count = max(1, int((self.height() - around_rows) // scaled(_PITCH)))
         visible = list(self.rows[:count])
