@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; those of this process by default.
     """
-    # Set up the output before anything is printed.
+    # Set up the output before anything is printed. Warnings of libraries become notes.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _dispatch(arguments)
         finally:
-            sys.stdout.flush()
+            sys.stdout.flush()  # an error of this output is handled below, too
     # Each kind of end has its own status and message.
     except (KeyboardInterrupt, Cancelled):
         tell("Interrupted.", file=sys.stderr)
@@ -141,6 +141,8 @@ def known_commands() -> Mapping[str, CommandSource]:
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
+    # A command is a module, named by its path; an analysis makes a command of itself. No
+    # name is that of another command.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,
@@ -160,13 +162,17 @@ def _is_command(word: str) -> bool:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    """Carry out the command that the arguments begin with; without a command, open the window."""
+    """Carry out the command that the arguments begin with; without a command, open the window.
+
+    Return the exit status.
+    """
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
+        # Methods of files become known before the options of methods are read.
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
-        args.typed = arguments
+        args.typed = arguments  # to print how a stopped run is resumed
         refuse_other_kinds(args)
         with within_memory(args):
             return int(args.run(args))
@@ -174,7 +180,10 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def command_line(names: Sequence[str]) -> CommandParser:
-    """Return the parser with the named commands only, so that the modules of the others are not imported."""
+    """Return the parser with the named commands only, so that the modules of the others are not imported.
+
+    Each command sets ``run``, the function that carries it out, and its own ``parser``.
+    """
     parser = CommandParser(
         prog="rankstudio",
         usage="rankstudio [FILE | FOLDER …] [--sample] [--run] [--language LANGUAGE]\n"
@@ -224,7 +233,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
         except (
             AnalysisError
         ):  # an analysis of another package failed: the list has the other commands
-            if len(names) == 1:
+            if len(names) == 1:  # the user asks for this command
                 raise
         command.set_defaults(run=module.run, parser=command)
     return parser
@@ -241,7 +250,11 @@ def _loaded_command(name: str) -> Any:
 
 
 def _open_window(arguments: list[str]) -> int:
-    """Open the window; where that is impossible, say why, and run the sample in the terminal if asked for."""
+    """Open the window; where that is impossible, say why, and run the sample in the terminal if asked for.
+
+    Return the exit status.
+    """
+    # Options are words with a dash, and the value of --language.
     options = [
         word
         for index, word in enumerate(arguments)
@@ -290,7 +303,11 @@ def _open_window(arguments: list[str]) -> int:
 
 
 def _no_such_command(name: str) -> str:
-    """Return the error text for a word that is neither a file nor a command, with a similar command."""
+    """Return the error text for a word that is neither a file nor a command, with a similar command.
+
+    The commands of RankStudio's own plug-ins are recorded, so that they are known even
+    where their plug-in is absent.
+    """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:
         if failed.name == plugin:

@@ -79,7 +79,8 @@ class AnalysisCommand:
         return f"{tr(entry.label)}: {tr(entry.summary)}.\n\n  rankstudio {entry.key} {subject}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's options."""
+        """Add the options of the analysis: its subject and its parameters, unless its module adds its own."""
+        # An analysis may name a module of its own for its options in the terminal.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -95,7 +96,7 @@ class AnalysisCommand:
         )
 
     def run(self, args: argparse.Namespace) -> int:
-        """Carry the command out."""
+        """Carry out the analysis that the options describe, print its tables, and return the exit status."""
         # RankStudio's own analyses may read their options themselves.
         entry = self._entry
         if entry.terminal:
@@ -122,7 +123,10 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Call a function of the analysis; AnalysisError where the code of another package fails."""
+        """Call a function of the analysis; raise AnalysisError where the code of another package fails.
+
+        Errors of RankStudio's own analyses are faults of the program, and stay as they are.
+        """
         if self._entry.is_own:
             return function()
         try:
@@ -134,6 +138,7 @@ class AnalysisCommand:
 
     def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
         """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
+        # Without an option, the analysis takes its default.
         values = {}
         for parameter in self._entry.parameters:
             text = getattr(args, f"{_DEST_PREFIX}{parameter.name}")
@@ -157,7 +162,12 @@ def _subject_and_values(
 def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry out an analysis; return its result, and whether it was stopped before its end."""
+    """Carry out an analysis, with its progress; return its result, and whether it was stopped before its end.
+
+    ``subject`` is what is analysed, such as a run and its data. Before the first result,
+    Ctrl+C ends the command at once; from then on, it makes the analysis stop with the
+    result so far.
+    """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
     )
@@ -206,14 +216,19 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return the subject of an analysis, without test parts that are sealed."""
+    """Return the subject of an analysis, as its arguments; test parts that are sealed are left out.
+
+    These are the results of a run and their data, or a plan and its data, or the data
+    with all folds, or the training part of one fold, according to what the analysis
+    ``needs``.
+    """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
         sealed_run,
     )
     from rankstudio.engine.experiment.units.single_path import training_fold
 
-    # A run of a study, with its data.
+    # A run of a study, with its data. What is sealed is left out of both.
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)
         if run.sealed:
@@ -224,6 +239,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
 
+        # Here the data are one path, but plan_from expects a list as of --data.
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
@@ -233,7 +249,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 
 
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
-    """Add the options that name the subject of the analysis."""
+    """Add the options that name the subject of the analysis: a run of a study, a plan, or data alone."""
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
         add_run_number(parser, "--run")
@@ -266,10 +282,11 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
-    parser.set_defaults(plan=None)
+    parser.set_defaults(plan=None)  # functions that read the options look for a plan
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the positional argument DATA, and the option of the sample, which stands for it."""
     parser.add_argument(
         "data",
         type=place_name,
@@ -281,6 +298,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(group: Any, parameter: Parameter) -> None:
+    """Add the option of a parameter, whose help is its label, its values and its default."""
+    # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(
         "%", "%%"
     )

@@ -38,11 +38,13 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     replaced: list[str] = []
-    # for a word that is the value of the option before it
+    # For a word that is the value of the option before it; ``str``, which changes
+    # nothing, if the word is none.
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
         replace_code = _code_replacer(option)
+        # "--method=file.py:Name" is one word, "--method file.py:Name" are two.
         is_value = replace_value is not str
         if equals and not is_value:
             replaced.append(f"{option}={replace_code(value)}")
@@ -60,9 +62,9 @@ def _code_replacer(option: str) -> Callable[[str], str]:
 
 
 def _measure_names(text: str) -> str:
-    """Return names of measures.
+    """Return names of measures; measures of files are added, and replaced by their keys.
 
-    Measures of files are added, and replaced by their keys.
+    A name may end with a cut-off, as in "my_measure.py:gain@10".
     """
     if ".py:" not in text:
         return text
@@ -90,6 +92,7 @@ def _method_key(text: str) -> str:
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
+    # find_method also finds methods by their labels; only keys are names of options.
     entry = find_method(text)
     is_known_key = entry is not None and entry.key == text
     if is_known_key or not names_code(text):
@@ -126,7 +129,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
             names.append(word.partition("=")[2])
         else:
             other_arguments.append(word)
-    # The environment carries the names to worker processes, too.
+    # Names that are already in the environment stay.
     if names:
         earlier_names = os.environ.get(WITHOUT, "")
         os.environ[WITHOUT] = ",".join(
@@ -136,7 +139,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
 
 
 def settings_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters that ``--set NAME=VALUE`` gives."""
+    """Return the parameters of methods that options ``--set NAME=VALUE`` set, as texts by name."""
     values: dict[str, Any] = {}
     for text in getattr(args, "set", None) or ():
         name, equals, value = text.partition("=")
@@ -151,10 +154,14 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
 def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     """Add the methods that the plans of a TOML file name by their code, where the user allows it.
 
+    The code is looked for beside the file, and in the current folder.
+
     Raises
     ------
-    CodeNotAllowedError, PlanError
-        As in :func:`rankstudio.engine.methods.foreign.permission.add_of_plan`.
+    CodeNotAllowedError
+        If the user has allowed the code neither now, with ``--allow-code``, nor before.
+    PlanError
+        If the code cannot be run, or is no method.
     """
     from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
     from rankstudio.engine.methods.foreign.permission import add_of_plan
@@ -169,7 +176,10 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
 
 
 def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -> None:
-    """Add the methods and measures that the plans of a study name by their code, where the user allows it."""
+    """Add the methods and measures that the plans of a study name by their code, where the user allows it.
+
+    The code is looked for beside the study (``path``), and in the current folder.
+    """
     from rankstudio.engine.experiment.plan.toml import measure_keys
     from rankstudio.engine.methods.foreign.permission import add_of_plan
 

@@ -64,6 +64,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
+        # Whether the help depends on the method, the typed words, and the word for which
+        # --sample stands.
         self.by_method = False
         self._typed: list[str] = []
         self.sample_word = ""
@@ -80,6 +82,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
+        # The call below calls this method again, with words that are complete.
         if self._is_mixing:
             return super().parse_known_args(words, namespace)
         words = self._with_data_first(words)
@@ -93,7 +96,10 @@ class CommandParser(argparse.ArgumentParser):
             self._is_mixing = False
 
     def _with_data_first(self, words: list[str]) -> list[str]:
-        """Return the words with the value of --data first, for a command with a positional argument DATA."""
+        """Return the words with the value of --data first, for a command with a positional argument DATA.
+
+        Such a command has no option --data, which others have: both ways are understood.
+        """
         has_positional_data = any(
             action.dest == "data" for action in self._get_positional_actions()
         )
@@ -116,7 +122,7 @@ class CommandParser(argparse.ArgumentParser):
         """Return the arguments.
 
         An unknown word ends the process with status 2 and an error of the parser of the
-        typed command.
+        typed command, which suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -153,6 +159,8 @@ class CommandParser(argparse.ArgumentParser):
         try:
             for action in self._actions:
                 # Parameters are shown for the methods on the command line only.
+                # ``owners`` has the help of a parameter by method, and ``of`` is the
+                # option that names the method: see add_parameters.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
@@ -183,6 +191,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _typed_value(self, option: str) -> str:
         """Return the typed value of an option, "" without one; the rest of the line may be invalid."""
+        # each word with the next one; after the last comes ""
         for word, following in pairwise((*self._typed, "")):
             if word == option or word.startswith(f"{option}="):
                 return following if word == option else word.partition("=")[2]
@@ -205,6 +214,10 @@ class CommandParser(argparse.ArgumentParser):
         return super()._get_value(action, arg_string)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is none of an option's choices; suggest a similar one, or list a few.
+
+        The method of an absent plug-in is refused with the name of the plug-in.
+        """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
             choices_text = "; --help lists all"
@@ -239,7 +252,7 @@ def _first_clause(text: str) -> str:
 
 
 def _up_to_examples(description: str) -> str:
-    """Return the paragraphs of a description up to its examples."""
+    """Return the paragraphs of a description up to its examples, which are indented, and these."""
     paragraphs = description.split("\n\n")
     last = next(
         (index for index, text in enumerate(paragraphs) if text.startswith("  ")),
@@ -263,7 +276,10 @@ def _is_shown(action: argparse.Action) -> bool:
 
 
 def _absent_plugin_text(action: argparse.Action, value: object) -> str:
-    """Name the absent plug-in of a method or format; "" for any other value."""
+    """Return a sentence on the absent plug-in of a method or format; "" for any other value.
+
+    ``action`` is the option whose value it is: ``--to`` takes formats, others methods.
+    """
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of
     from rankstudio.engine.methods.catalog import find_method

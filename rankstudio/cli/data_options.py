@@ -42,13 +42,14 @@ def add_data(
     """Add DATA, the first positional argument of a command, and --sample for the sample in its place.
 
     A command reads DATA with :func:`data_place` if a plan opens it, or with :func:`data_file` if it is one
-    file. `also` has further kinds of files for DATA, as in :func:`~rankstudio.cli.word_kinds.kind_of`.
+    file. `also` has further kinds of files that the command takes for DATA: "study", "model" or "text".
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
     )
     word.also = also
     add_sample_option(parser, sample)
+    # the word that stands for DATA where --sample is typed
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)
 
@@ -59,7 +60,7 @@ def data_place(path: Path) -> str:
 
 
 def data_file(path: Path) -> Path:
-    """Return the typed file; for --sample, the file with the test part of fold 1."""
+    """Return the typed file; for --sample, the file with the test part of fold 1, which is the last one."""
     if path != _SAMPLE_FOLDER:
         return path
     from rankstudio.engine.data.synthetic import sample_files
@@ -79,7 +80,7 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 
 
 def add_model(parser: Any) -> None:
-    """Add a JSON model as the last positional argument, and as an option."""
+    """Add a JSON model as the last positional argument, and as an option; `take_model` reads both."""
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
     )
@@ -96,6 +97,7 @@ def take_model(args: argparse.Namespace) -> None:
     PlanError
         If there are two models, or none.
     """
+    # exactly one of them has to be there
     if (args.model is None) == (args.named_model is None):
         got = "none" if args.model is None else "both"
         raise PlanError(
@@ -212,7 +214,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         if name in FILES:
             paths = value if isinstance(value, list) else [value]
             value = [str(Path(path).absolute()) if str(path) else "" for path in paths]
-            if "" in value:
+            if "" in value:  # refused below
                 value = ""
             elif name != "judgments":
                 value = value[0]
@@ -223,7 +225,9 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
-    """Return files or folders by the names that the user gave to them in an option.
+    """Return files or folders by the names that the user gave to them in an option, as NAME=PLACE.
+
+    ``option`` and ``example`` are for the text of an error.
 
     Raises
     ------

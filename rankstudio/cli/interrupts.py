@@ -65,9 +65,10 @@ class Stop:
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A run stops between two units. After the last unit of a fold, it stops only when
-        the fold's model has been chosen and tested; after the last fold, it ends
-        without a stop. Both take little time.
+        A run stops between two units; a unit is one fold with one combination of
+        parameters. After the last unit of a fold, it stops only when the fold's model has
+        been chosen and tested; after the last fold, it ends without a stop. Both take
+        little time.
         """
         match event:
             case RunStarted():
@@ -94,6 +95,8 @@ def stopping() -> Iterator[Stop]:
 
     Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
     """
+    # The second Ctrl+C does what the first one would do otherwise; the handler may also
+    # be a number, such as SIG_IGN.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -114,7 +117,10 @@ def status(stopped: bool, sentence: str) -> int:
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Print how to continue a stopped run: by the same command, if a study keeps the finished part."""
+    """Print how to continue a stopped run: by the same command, if a study keeps the finished part.
+
+    ``args.typed`` are the words of the command line.
+    """
     if study is None:
         tell(
             "Nothing was saved. Use --study FILE to be able to resume a run.",

@@ -13,7 +13,7 @@ from rankstudio.engine.support import memory
 
 
 def add_memory_option(parser: Any) -> None:
-    """Add ``--memory``."""
+    """Add ``--memory``, which limits the memory for data and runs."""
     parser.add_argument(
         "--memory",
         metavar="SIZE",
@@ -26,7 +26,10 @@ def add_memory_option(parser: Any) -> None:
 
 @contextmanager
 def within_memory(args: argparse.Namespace) -> Iterator[None]:
-    """Limit the memory of a command, its threads and its worker processes as ``--memory`` says."""
+    """Limit the memory of a command, its threads and its worker processes as ``--memory`` says.
+
+    The limit is in an environment variable, which worker processes inherit.
+    """
     limit = getattr(args, "memory", None)
     if limit is None:
         yield
@@ -43,8 +46,9 @@ def within_memory(args: argparse.Namespace) -> Iterator[None]:
 
 
 def _checked_size(text: str) -> str:
+    """Return a size of memory such as "4GB" as it was typed; refuse another text."""
     try:
-        memory.n_bytes(text)
+        memory.n_bytes(text)  # called for its error only
     except ParameterError as error:
         raise argparse.ArgumentTypeError(
             f"expected {error.expected}, got {text}"

@@ -67,6 +67,7 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print which code is being compiled, in a line that changes; in a file, only the first sentence."""
     line, was_announced = LiveLine(stream), False
 
+    # Called by the engine before it compiles a kernel.
     def announce(sentence: str) -> None:
         nonlocal was_announced
         line.show(sentence)
@@ -140,7 +141,7 @@ class ProgressBar:
         self._n_done = 0.0  # finished units, and the share of the current one
         # the stored ones were in a study already
         self._n_finished_units = self._n_stored_units = 0
-        self._is_computing = False
+        self._is_computing = False  # whether the current unit has made a step
         self._n_units = 1
         self._steps_per_unit = 1
         self._folds: tuple[int, ...] = ()
@@ -151,13 +152,17 @@ class ProgressBar:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Clear the bar; a run that ended without an error counts among all runs."""
         self._line.show("")
         if kind is None:
             was_computed = self._n_finished_units > self._n_stored_units
             self._whole.add(time.monotonic() - self._began, was_computed)
 
     def show(self, event: Event) -> None:
-        """Show the progress after an event."""
+        """Show the progress after an event of the run, such as a step or a finished unit.
+
+        A unit is one fold with one combination of parameters.
+        """
         previous_event_time = self._last_event_time
         self._last_event_time = time.monotonic()
         match event:
@@ -191,7 +196,9 @@ class ProgressBar:
                 self._is_computing = False
                 self._print_notes(event.path)
                 self._draw(event.unit)
-            case FoldFinished() if not self._line.live:
+            case FoldFinished() if (
+                not self._line.live
+            ):  # a file gets a line for each fold
                 text = f"Fold {event.result.fold} of {self._folds[-1]} is done."
                 tell(text, file=self._line.stream, flush=True)
 
@@ -204,7 +211,11 @@ class ProgressBar:
                 tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
-        """Draw the bar with fold, combination, share and time left, unless it was drawn just before."""
+        """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
+
+        ``unit`` is the fold and the combination of parameters at work, and ``doing`` the
+        work before its next step, if that takes long.
+        """
         if not self._line.is_due():
             return
         share = self._n_done / self._n_units
@@ -229,7 +240,16 @@ class ProgressBar:
         self._line.show(text[: shutil.get_terminal_size().columns - 1])
 
     def _remaining_text(self, seconds: float, n_computed: float) -> str:
-        """Return the time left for this run, and for all runs if there are several."""
+        """Return the time left for this run, and for all runs if there are several.
+
+        Parameters
+        ----------
+        seconds : float
+            Seconds that this run has taken.
+        n_computed : float
+            Units that it has computed, with a part of the current one. Units that were
+            in a study already are not among them.
+        """
         seconds_of_all = self._whole.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
@@ -280,6 +300,7 @@ def last_state(
     stopped : bool
         Whether the last state has fewer repetitions than requested, because of a stop.
     """
+    # The first Ctrl+C is noted, and heeded after the next state.
     line = LiveLine(stream)
     state: State | None = None
     with stopping() as stop, preparation(stream):
@@ -303,10 +324,12 @@ def last_state(
 def last_share(
     steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
 ) -> tuple[Told, bool]:
-    """Carry out a work as :func:`last_state` does.
+    """Carry out a work to its end, or until Ctrl+C, show its progress, and return its last state.
 
-    Each state has the share of the work that is done.
+    Each state has the share of the work that is done. The second value tells whether the
+    work was stopped before its end.
     """
+    # as a number of percents, of 100
     return last_state(
         steps, lambda update: int(100 * update.share), 100, describe=describe
     )

@@ -87,7 +87,11 @@ def write_new(
     args: Namespace,
     also: Iterable[Path] = (),
 ) -> list[Path]:
-    """Write figures and the files beside them, after :func:`check_outputs` for all of them."""
+    """Write figures and the files beside them, unless one of them must not be replaced; return their paths.
+
+    A file that exists is replaced only with ``--force``, and one that the command reads
+    never; ``also`` are further files that it reads.
+    """
     from rankstudio.engine.export.figures.files import write_figure_files
 
     check_outputs([path for path, _ in files], args, also)
@@ -105,7 +109,7 @@ def recorded_files(study: Study) -> list[Path]:
 
 
 def inputs_of_plan(plan: Plan) -> list[Path]:
-    """Return the files and folders that a plan reads."""
+    """Return the files and folders that a plan reads: data, scores of others, preferences, judgments."""
     files = DataColumns.of(plan.columns).files
     ranking = plan.extension(GivenRanking)
     scores = ranking.path if ranking is not None else ""
@@ -121,23 +125,27 @@ def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 def _input_paths(args: Namespace) -> Iterator[Path]:
     """Yield the files and folders that the options of a command name."""
+    # An option is absent, has one value or several; some values are NAME=PLACE.
     for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
             path = str(item).partition("=")[2] if name in _NAMED_OPTIONS else item
-            if path:
+            if path:  # not None, nor ""
                 yield Path(path)
 
 
 def refuse_existing(
     paths: Iterable[Path], force: bool, description: str = "the file exists"
 ) -> None:
-    """Refuse to replace a file or a link that exists.
+    """Refuse to replace a file or a link that exists, unless ``force`` allows it.
+
+    A folder is not replaced, only written into.
 
     Raises
     ------
     OutputError
-        The text names the first such file, and the option that allows to replace it.
+        The text names the first such file, why it is refused (``description``), and the
+        option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():
@@ -161,6 +169,19 @@ def refuse_other_run(
     """Refuse to replace the results of another run, or files that are read.
 
     The results of the same run may be replaced: the run is resumed.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan of the run whose results will be written.
+    out : Path
+        Folder of the results.
+    figures, refitted : bool
+        Whether figures, and the final model, will be written.
+    force : bool
+        Whether other results may be replaced, too.
+    study : Path, optional
+        The study that the run reads.
 
     Raises
     ------
@@ -202,6 +223,7 @@ def refuse_other_comparison(
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
+    # The runs of this comparison, and the plans of the results in the folder.
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for name in data for plan in comparison.plans(name)]
     stored = {
@@ -217,6 +239,7 @@ def refuse_other_comparison(
             force,
             "the file belongs to another comparison",
         )
+    # Folders of runs are called by the data and the plan.
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
     run_files = (path for path in other_paths if path.parent.name.endswith(ends))
     refuse_existing(run_files, force, "the file belongs to another run")
@@ -228,6 +251,7 @@ def _is_one_of(
     """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
     if stored is None:
         return False
+    # A comparison that does not set such a field takes that of the stored plan.
     data_fields = {
         name: getattr(stored, name)
         for name in _DATA_FIELDS

@@ -49,6 +49,7 @@ def log_store(target: str | None) -> LogStore | None:
     """
     if target is None:
         return None
+    # "mlflow", or "mlflow:PLACE"
     key, _, location = target.partition(":")
     entries = run_logs()
     if key not in entries:
@@ -63,7 +64,9 @@ def log_store(target: str | None) -> LogStore | None:
 
 @contextmanager
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
-    """Provide the log of a run, or None without a store; an error that ends the run is logged.
+    """Provide the log of a run in another program, or None without a store.
+
+    The log receives the events of the run. An error that ends the run is logged, too.
 
     Parameters
     ----------

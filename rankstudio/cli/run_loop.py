@@ -72,8 +72,12 @@ class Going:
 
 
 def carry_on(going: Going, stop: Stop) -> bool:
-    """Run to the end or until a stop is requested, and show progress; return whether the run was stopped."""
+    """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
+
+    ``going`` collects the finished folds.
+    """
     began = time.perf_counter()
+    # a log must not contain measures of a sealed test part
     if going.log is not None and going.study is not None:
         going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
     try:
@@ -92,7 +96,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
                 progress.show(event)
                 if stop.follow(event):
                     break
-            else:
+            else:  # no break: the run has ended by itself
                 return False
     except KeyboardInterrupt:
         pass  # the second Ctrl+C: the finished folds are kept
@@ -103,7 +107,12 @@ def carry_on(going: Going, stop: Stop) -> bool:
 
 
 def _run_events(going: Going) -> Generator[Event, None, None]:
-    """Return the events of a run, on the workers that suit its size, and with its study if it has one."""
+    """Return the events of a run, on the workers that suit its size, and with its study if it has one.
+
+    A unit is one fold with one combination of parameters. The size of the data is the
+    number of values in the largest training part. ``going.grouped`` has training data
+    that earlier runs prepared, by fold; the run takes them from there, and adds its own.
+    """
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
@@ -120,12 +129,16 @@ def _run_events(going: Going) -> Generator[Event, None, None]:
 
 
 def compare(
-    comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers
+    comparison: Comparison,
+    data: Sequence[str],
+    args: Namespace,
+    available_workers: Workers,
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
-    Runs, studies and errors are those of :func:`run_comparison`. Results of other runs
-    are replaced only with ``--force``.
+    Impossible runs are left out; if no run is possible, the error of the last one is
+    raised. Finished units are kept in a study. Results of other runs are replaced only
+    with ``--force``.
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
@@ -137,7 +150,9 @@ def compare(
         refuse_other_comparison(comparison, data, out, args.force)
     # The study is by default beside the results.
     study = study_path(args.study, out)
-    outcome = run_comparison(comparison, data, study, at_hand, out=out, store=store)
+    outcome = run_comparison(
+        comparison, data, study, available_workers, out=out, store=store
+    )
     tested = tests_of(comparison, outcome.results)
     if out is not None and outcome.results:
         write(comparison, outcome.results, out, tested)
@@ -164,7 +179,7 @@ def run_comparison(
     comparison: Comparison,
     data: Sequence[str],
     study: Path | None,
-    at_hand: Workers,
+    available_workers: Workers,
     *,
     out: Path | None = None,
     store: LogStore | None = None,
@@ -182,7 +197,7 @@ def run_comparison(
         Data files or folders.
     study : Path or None
         Study that keeps finished units.
-    at_hand : Workers
+    available_workers : Workers
     out : Path, optional
         Folder in which each run gets a folder of its own.
     store : LogStore, optional
@@ -193,6 +208,7 @@ def run_comparison(
     RankStudioError
         The error of the last run that was left out, if no run was possible.
     """
+    # the number of runs: each plan of the comparison on each dataset
     total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
@@ -201,7 +217,7 @@ def run_comparison(
             study=opened_study,
             stop=stop,
             whole=total,
-            workers=at_hand,
+            workers=available_workers,
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
@@ -227,8 +243,8 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge and protocol share the data, which are divided and
-        # prepared only once.
+        # Plans with the same judge (in their columns) and protocol share the data, which
+        # are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),
             key=lambda plan: (plan.protocol, plan.columns),
@@ -242,7 +258,7 @@ class _Running:
         # Data that cannot be opened leave out all of their plans.
         try:
             dataset = open_data(plans[0])
-            check_measured(plans[0], dataset)
+            check_measured(plans[0], dataset)  # called for its errors only
         except DataError as error:
             self._leave_out(error, len(plans))
             return False
@@ -295,7 +311,7 @@ class _Running:
         self.whole.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
-        """Add a finished run to the table, and write the table so far."""
+        """Add a finished run to the table, and write its results and the table so far, if there is a folder."""
         from rankstudio.cli.output.comparison_tables import write
 
         self.results.append(result)

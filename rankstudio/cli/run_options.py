@@ -67,7 +67,7 @@ _BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options: of data, of methods, and of their parameters."""
+    """Add all options of ``rankstudio run``: of data, of workers, of methods, and of their parameters."""
     parser.add_argument(
         "plan",
         metavar="PLAN",
@@ -84,7 +84,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the options of method, model selection and parameters."""
+    """Add the options of method, model selection and parameters.
+
+    The parser keeps parameters under names with a prefix, such as "parameter_", as a
+    method and a final ranker may have parameters of one name.
+    """
     _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
         parser,
@@ -104,7 +108,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
-    """Add the options of a file of preferences."""
+    """Add the options of a file of preferences (pairs of documents), which a plug-in has."""
     source = pair_source()
     # a hidden option, so that using it gives the error about the missing plug-in
     if source is None:
@@ -116,7 +120,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
 def add_costs(
     parser: Any, effect: str = "They change the selection with --by-cost milliseconds"
 ) -> None:
-    """Add the option of the costs of features."""
+    """Add the option of the costs of features; `effect` says in its help what they change."""
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -311,7 +315,8 @@ def add_parameters(
     """Add the options of the parameters of methods; an option of several methods is added once.
 
     Advanced parameters, which most runs leave at their defaults, are in a group of
-    their own.
+    their own. ``title`` and ``about`` head the options in the help. argparse stores a
+    value under ``dest`` and the parameter's name; ``prefix`` begins the option.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -321,6 +326,7 @@ def add_parameters(
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
+    # The owners of an option are pairs of a method's key and its parameter.
     for option, owners in options.items():
         _, p = owners[0]  # the name and kind are the same for all owners
         group = basic if any(parameter.basic for _, parameter in owners) else advanced
@@ -348,7 +354,10 @@ def add_parameters(
 
 
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
-    """Return the help of an option: each different text once, followed by its methods if `named`."""
+    """Return the help of an option: each different text once, followed by its methods if `named`.
+
+    `owners` are pairs of the key of a method and its parameter of this option.
+    """
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
@@ -451,9 +460,11 @@ def refuse_beside_comparison(args: argparse.Namespace) -> None:
 def _refuse_others(
     args: argparse.Namespace, allowed: Sequence[str], reason: str
 ) -> None:
+    """Raise a PlanError for an option that the user typed and that is not among those allowed."""
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
+        # None or False is the value of an option that was not typed
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
                 f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
@@ -489,7 +500,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
-    # Stated parameters change those of the file, if these are of the same method.
+    # Stated parameters change those of the plan in the file, if these are of the same
+    # method; parameters of another method would not fit.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),
@@ -516,7 +528,8 @@ def fold_of_data(
         Plan with the known costs of features.
     dataset : FoldedDataset
     option_names : set of str
-        Names of the method's parameters that are set.
+        Names of the options that are set; those of the method's parameters are called as
+        in a plan.
 
     Raises
     ------
@@ -526,11 +539,13 @@ def fold_of_data(
     from rankstudio.engine.experiment.plan.from_data import with_known_costs
     from rankstudio.engine.experiment.runner import open_data
 
+    # Here the data are one path, but plan_from expects a list as of --data.
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     if len(plan.folds) > 1:
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
+    # argparse keeps the parameters of methods under names with a prefix.
     option_names = {
         name.removeprefix("parameter_")
         for name, value in vars(args).items()
@@ -547,6 +562,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
+    # "1: 0.5, 2: 3" is a text with the costs themselves
     if ":" in text and not Path(text).is_file():
         return FeatureCosts.parsed(text)
     from rankstudio.engine.data.cost_files import read_costs
@@ -556,7 +572,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 
 
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the data that the options name, as a field of a plan.
+    """Return the data that the options name, as a field of a plan; no field without such an option.
 
     Raises
     ------
@@ -573,7 +589,10 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a plan that the options set, without the data and the parameters of methods."""
+    """Return the fields of a plan that the options set, without the data and the parameters of methods.
+
+    Each typed text is read by the function of its field.
+    """
     fields = {
         name: value
         for name in _FIELD_READERS
@@ -588,9 +607,10 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry of the file of preferences that the options name.
+    """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such file.
+    The result is None if the options name no such file. A plug-in reads these options;
+    without it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -602,9 +622,10 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 def _stated_parameters(
     args: argparse.Namespace, prefix: str, names: Callable[[], Names]
 ) -> dict[str, Any]:
-    """Return the parameters that were given as options, by name.
+    """Return the parameters of methods that the user typed as options, by name.
 
-    Names of features are replaced by ids.
+    The parser keeps them under names that begin with ``prefix``. In lists of features,
+    names are replaced by ids; ``names`` returns the names of the data's features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -626,9 +647,16 @@ def _stated_parameters(
 def _refuse_unknown_parameters(
     key: str, parameters: Mapping[str, Any], prefix: str
 ) -> None:
-    """Raise a PlanError for parameters that a method does not have.
+    """Raise a PlanError for parameters that a method does not have; the text names their options.
 
-    The text of the error names their options.
+    Parameters
+    ----------
+    key : str
+        The method; "" for no final ranker.
+    parameters : mapping
+        The stated parameters, by name.
+    prefix : str
+        Beginning of their options: "--", or "--ranker-".
     """
     options = {
         p.name: prefix + p.option.removeprefix("--")
@@ -657,6 +685,7 @@ def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
     """Return a function that reads the names of the features of a plan's data."""
 
     def read() -> Names:
+        """Open the data, and return the names of their features by id."""
         from rankstudio.engine.experiment.runner import open_data
 
         dataset = open_data(plan)
@@ -674,6 +703,7 @@ def _parsed_groups(text: str) -> Groups:
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of folds in a text, separated by commas or spaces."""
     try:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
@@ -721,6 +751,7 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         If a name belongs to no feature or to several; the text has similar names.
     """
+    # a text without letters has ids only
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
     names_by_id = names()
@@ -732,12 +763,15 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
+    Items are separated by semicolons or commas, and lists to try one after the other by
+    "|". ``names`` returns the names of the data's features; it is called only for names.
+
     Raises
     ------
     ParameterError
-        As :func:`feature_ids` does.
+        If a name belongs to no feature or to several; the text has similar names.
     """
-    # Each item becomes (feature, ":", cost).
+    # Each item becomes (feature, ":", cost); without a colon, the first two are "".
     lists = [
         [item.rpartition(":") for item in _split_items(part, ";,")]
         for part in text.split("|")
@@ -761,6 +795,7 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
+    """Return a list of ids and names with ids only; a comma may also be part of a single name."""
     is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
     return ", ".join(str(_feature_id(item, option, names)) for item in items)
@@ -774,9 +809,10 @@ def _split_items(text: str, dividers: str) -> list[str]:
 
 
 def _feature_id(item: str, option: str, names: Names) -> int:
-    """Return the id of a feature from its id or its name.
+    """Return the id of a feature from its id or its name; upper and lower case do not matter.
 
-    ParameterError is raised if the name is not unique.
+    ParameterError is raised if no feature, or several, have the name; ``option`` is for
+    its text.
     """
     if item.strip().isdecimal():
         return int(item)
@@ -798,6 +834,7 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
+    """Return the end of an error that suggests up to three similar names; "" without any."""
     names_by_folded_name = {_folded(name): name for name in names}
     close_names = [
         names_by_folded_name[folded]

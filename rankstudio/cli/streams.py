@@ -20,6 +20,7 @@ class _ErrorFile(io.FileIO):
     """The file of the error stream, which drops bytes that cannot be written."""
 
     def write(self, data: Any, /) -> int:
+        """Write bytes, and return how many; those that cannot be written count as written."""
         try:
             return super().write(data)
         except (
@@ -41,6 +42,7 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
+    # Errors of the error stream have nowhere to go, so its file drops what it cannot write.
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
@@ -52,7 +54,8 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
-    The stream stays usable after an interruption.
+    "rankstudio" is this module's own way to escape, registered with Python by that name.
+    The stream stays usable after an interruption by Ctrl+C, which is passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
@@ -72,7 +75,11 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points."""
+    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points.
+
+    Return the replacement, and the position from where to go on, as Python asks of a
+    handler of such errors.
+    """
     if (
         isinstance(error, UnicodeEncodeError)
         and error.object[error.start] in _ASCII_REPLACEMENTS
@@ -117,6 +124,7 @@ def input_file(path: Path, ending: str = "") -> Path:
         return path
     from rankstudio.engine.support.files import temporary_folder, write_bytes
 
+    # a program started without a standard input has an empty one
     content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     try:
         folder = temporary_folder()
@@ -143,7 +151,7 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file, in a new folder if its folder does not exist, or write to the standard output.
+    """Write a file, in a new folder if its folder does not exist, or for "-" to the standard output.
 
     Raises
     ------
@@ -172,6 +180,7 @@ def print_file(path: Path) -> None:
     OutputError
         If the file is binary and would go to a terminal.
     """
+    # A terminal, or a caller that captures text, cannot take the bytes as they are.
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None or sys.stdout.isatty():
         _write_to_stdout(path.read_bytes())
@@ -252,6 +261,7 @@ def _write_to_stdout(content: str | bytes) -> None:
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
+    # a name of a file may have bytes that are no valid text
     data = (
         content.encode("utf-8", "backslashreplace")
         if isinstance(content, str)

@@ -40,6 +40,8 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study to which a run is written, and create it if it does not exist; None without a path.
 
+    A study is a file that stores runs. It is closed at the end.
+
     Raises
     ------
     StoreError
@@ -72,7 +74,7 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 
 
 def add_run_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose runs of a study."""
+    """Add the options that choose runs of a study: by the name of their data, and by their numbers."""
     parser.add_argument(
         "--data",
         metavar="NAME",
@@ -85,7 +87,7 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def run_choice(args: argparse.Namespace) -> RunChoice:
-    """Return the runs that the options choose.
+    """Return the choice of runs that the options make: by the name of their data, and by numbers.
 
     Raises
     ------
@@ -105,7 +107,10 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 
 
 def tell_others(source: ReportSource, description: str) -> None:
-    """Print which datasets of a study are left out by default."""
+    """Print which datasets of a study are left out by default; a description begins the note.
+
+    Without options, the runs on the data of the last run are used.
+    """
     if source.other_datasets:
         tell(
             f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
@@ -117,7 +122,7 @@ def tell_others(source: ReportSource, description: str) -> None:
 def one_run(
     path: Path, runs: Sequence[RunSummary], number: int | None, option: str
 ) -> RunSummary:
-    """Return the run of a study with a number; without a number, the only run.
+    """Return the run of a study with a number, counted from 1; without a number, the only run.
 
     Raises
     ------
@@ -166,7 +171,7 @@ class OpenedRun:
     sealed: bool
 
     def fold(self, text: str | None) -> FoldResult:
-        """Return the result on the fold that an option names, or on the first."""
+        """Return the result on the fold that the text of ``--fold`` names, or without a text on the first."""
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
         if number not in folds:
@@ -193,6 +198,7 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         recorded = recorded_files(study)
+        # A user may have sealed the test part of the data, so that it is not shown.
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(
@@ -214,7 +220,7 @@ def whole(option: str, value: str) -> int:
 
 
 def add_run_number(parser: Any, option: str) -> None:
-    """Add the option that names a run of a study."""
+    """Add the option that names a run of a study by its number; ``option`` is its name, such as "--run"."""
     parser.add_argument(
         option,
         type=int,
@@ -247,6 +253,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
+    # the last run, if all are finished and undamaged
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
         if dict(run.versions) != versions(run.key.plan.sources):

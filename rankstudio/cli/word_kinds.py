@@ -74,7 +74,7 @@ def kind_of(path: Path) -> str:
             begin = file.read(_N_BYTES_READ)
     except OSError:
         return ""
-    if begin.startswith(_STUDY_MAGIC):
+    if begin.startswith(_STUDY_MAGIC):  # a study is an SQLite database
         return "study"
     if begin.lstrip().startswith(b"{") and _is_model(begin):
         return "model"
@@ -104,6 +104,7 @@ def _named_places(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
     """Yield the arguments of a command and of its subcommand, each with a file or folder that it names."""
+    # Of a command with subcommands, the arguments of the typed one count.
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from _named_places(action.choices[getattr(args, action.dest)], args)
@@ -122,6 +123,8 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     PlanError
         If there is such a file; the text says which kind it has, and what to do.
     """
+    # The metavar of an argument, such as DATA, tells which kind it takes; "" is a file
+    # of unknown kind, which is read.
     for action, value in _named_places(args.parser, args):
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""

@@ -20,7 +20,7 @@ _TLS_HELP = {
 
 
 def add_worker_options(parser: Any) -> None:
-    """Add the options of the workers."""
+    """Add the options of the workers: a number of processes, or a cluster with its certificates."""
     group = parser.add_argument_group("workers; all give identical results")
     group.add_argument(
         "--workers",
@@ -57,7 +57,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
         raise PlanError(
             "--workers: not allowed with --scheduler, which has its own workers. Omit one."
         )
-    # One worker needs no executor.
+    # One worker needs no executor: ALONE stands for units one after another.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None
     if args.workers == 1 or (is_default and threads.available() == 1):
@@ -78,9 +78,10 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
-    """Return the certificates that the options name.
+    """Return the certificates for an encrypted connection to a cluster, which the options name.
 
-    The result is None without any of the options.
+    The result is None without any of the options. Raise a PlanError for some of them
+    without the others, or without a scheduler.
     """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):

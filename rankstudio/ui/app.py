@@ -53,6 +53,7 @@ def main(argv: Sequence[str] = ()) -> int:
         A file, folder, plan or study to open; ``--sample`` opens the bundled sample
         with its finished run, and ``--run`` runs the plan of what is opened.
     """
+    # Until the window is built, a signal ends the process at once.
     for number in SIGNALS:
         signal.signal(number, end_at_once)
     reports = CrashReports(data_folder())
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] = ()) -> int:
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
+    # While the window is built, the style sheet is applied once, not to each widget.
     with theme.building():
         window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
@@ -76,6 +78,7 @@ def main(argv: Sequence[str] = ()) -> int:
         window.models.hold_work(True)
         window.open_controller.show_sample_run()
 
+    # Called once the window has been painted.
     def go_on() -> None:
         garbage.begin()
         begin(window, argv, reports)
@@ -128,13 +131,15 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
     """
 
     def leave() -> None:
+        """Close the study, which may take some seconds, and end the process in any case."""
         try:
             closing = threading.Thread(target=close_study, daemon=True)
             closing.start()
             closing.join(CLOSE_SECONDS)
         finally:
-            os._exit(0)
+            os._exit(0)  # without waiting for other threads
 
+    # A daemon ends with the process if that ends by itself before.
     timer = threading.Timer(LEAVE_SECONDS, leave)
     timer.daemon = True
     timer.start()
@@ -142,6 +147,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
 
 def application() -> QApplication:
     """Return the application with its identity; create it if necessary."""
+    # Tests have one application for all of their windows.
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(["rankstudio"])
     translate_qt(app)
@@ -157,6 +163,8 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Carry out the work that waits for the window: open files, warm up, report the last crash."""
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
+    # The finished run of the sample is shown before the window is painted; another one
+    # is started only with --run.
     if "--sample" in argv and runs:
         window.open_path(SAMPLE, run=True)
     elif files:
@@ -215,6 +223,8 @@ class Interrupts(QObject):
     ) -> None:
         super().__init__(parent)
         self._call = call
+        # The interpreter writes the number of a signal into one end of the pair, and Qt
+        # waits at the other.
         self._read, self._write = socket.socketpair()
         for end in (self._read, self._write):
             end.setblocking(False)

@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        self._asks = True
+        self._asks = True  # before the window is closed on a run
         self.models = models = Models(settings, runner, self)
         self.session = models.session
         self.runs = models.runs
@@ -88,6 +88,7 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, models, sections, settings, self
         )
+        # Each page is brought up to date in its own turn of the event loop.
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()),
             self._show_runs,
@@ -99,7 +100,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
-        settings.write_aside()
+        settings.write_aside()  # from now on, on another thread
         self.window_state.restore()
         self.menus.show_recent()
         self.welcome.set_recent(settings.recent)
@@ -129,7 +130,7 @@ class MainWindow(QMainWindow):
         self.notice = Notices(self._theme)
 
     def _make_controllers(self) -> None:
-        """Make the controllers of studies, measurements, runs and given models."""
+        """Make the controllers over the whole window: of studies, measures, runs, and models of others."""
         self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(
@@ -155,7 +156,11 @@ class MainWindow(QMainWindow):
         self.help = Help(self._theme, self.notice, self.sections.places, self)
 
     def _lay_out(self) -> None:
-        """Put the welcome page and the workspace into the window, with notices above them."""
+        """Put the welcome page and the workspace (all pages) into the window, with notices over them.
+
+        Notices and the bar of loading leave the strip at the foot of the pages free. Esc
+        closes the newest notice.
+        """
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
@@ -179,6 +184,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
+        # The keys of commands with the functions that carry them out. Without values, a
+        # selection chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -221,7 +228,7 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
-        # of a feature that is selected on a page that may be absent
+        # These two act on a feature that is selected on a page that may be absent.
         for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(
@@ -248,6 +255,7 @@ class MainWindow(QMainWindow):
                 for page in parts.entries
             }
         )
+        # The panels of plug-ins are shown and hidden by commands, which are checked.
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
             action.setCheckable(True)
@@ -287,6 +295,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
+        # Each problem is shown once, although several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))
@@ -308,6 +317,7 @@ class MainWindow(QMainWindow):
             models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
+            # a pair: a plan that names code of others, and the function to go on with
             code=lambda named: self.method_files.before(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
@@ -377,6 +387,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
+        """Show data that were opened, and their runs; offer to start runs that wait for them."""
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
@@ -401,7 +412,7 @@ class MainWindow(QMainWindow):
         self.workspace.show_page(key)
 
     def _open_palette(self) -> None:
-        """Open the command palette."""
+        """Open the command palette: a list of commands, pages, runs and others, searched by typing."""
         entries = palette_entries(
             self.models, self.sections, self.commands, self.workspace
         )
@@ -450,6 +461,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:
+        """Show everywhere that a run has ended, and report how; the status bar names no waiting runs then."""
         self.status.show_run(record, 0)
         self.sections.show_runs()
         self.messages.tell(record)
@@ -494,6 +506,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the commands that are possible now, and name the window after data and study."""
+        # The keys of commands with whether each is possible, of the core and of plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(
@@ -502,6 +515,7 @@ class MainWindow(QMainWindow):
         over_window = self.sections.contributed.over_window
         if self.method_files.busy or any(controller.busy for controller in over_window):
             self.commands.enable(stop=True)
+        # Commands of plug-ins' pages and panels need data.
         has_data = session.dataset is not None
         self.commands.enable(
             **{command.key: has_data for command in self.commands.of_parts}
@@ -533,6 +547,7 @@ class MainWindow(QMainWindow):
             if dataset
             else []
         )
+        # Parts that were made in memory have no file.
         sources = (part.source.path for part in parts if part.source is not None)
         ranking = plan.extension(GivenRanking)
         plan_paths = (
@@ -546,7 +561,10 @@ class MainWindow(QMainWindow):
         ]
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Store the state, stop the workers and wait for them; ask first if a long run would be lost."""
+        """Store the state, stop the workers and wait for them; ask first if a long run would be lost.
+
+        A run that a study stores is not lost: it can be resumed.
+        """
         run = self.runs.current
         would_lose_run = (
             run is not None
@@ -575,6 +593,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
+        """Ask whether to close the window, although a run that no study stores is in progress."""
         text = tr(
             "A run is still in progress and is not saved in a study. Close anyway and discard its results?"
         )

@@ -263,7 +263,7 @@ def test_a_measure_that_chose_nothing_is_a_notice(
     empty.open_path(str(tmp_path / "rated.csv"))
     wait_until(lambda: empty.session.dataset is not None)
     empty.session.change("folds", protocol="3-fold", select_by="MAP")
-    wait_until(lambda: empty.session.read_as_planned)
+    wait_until(lambda: empty.session.data_match_plan)
     finish(empty)
     assert empty.runs.records[0].state is RunState.DONE
     assert naming("MAP labels").search(empty.notice.text())

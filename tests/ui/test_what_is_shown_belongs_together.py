@@ -225,7 +225,7 @@ def test_left_out_queries_are_not_asked_of_a_method_without_them(
 def divide(window: MainWindow, protocol: str) -> None:
     """Choose folds in the form, and wait for the data."""
     write(window.sections.select.method.form.field("protocol"), protocol)
-    wait_until(lambda: window.session.read_as_planned)
+    wait_until(lambda: window.session.data_match_plan)
     settle(window)
 
 
@@ -237,7 +237,7 @@ def test_the_plan_asks_for_other_folds_than_the_data_have_yet(
     assert dealt.current.model is not None
     belongs_together(dealt)
     write(dealt.sections.select.method.form.field("protocol"), "5-fold")
-    assert dealt.current.model is None and not dealt.session.read_as_planned
+    assert dealt.current.model is None and not dealt.session.data_match_plan
     divide(dealt, "5-fold")
     belongs_together(dealt)
     assert dealt.current.model is not None

@@ -100,7 +100,7 @@ table for publication:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the comparison: its runs, its table for publication, and its output."""
     # Which runs are compared, and how.
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
@@ -221,7 +221,7 @@ def _number_of_digits(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print or write the comparison of the runs of studies, or a table for publication; return 0."""
     check_numbers(args, seed=0)
     if _is_table_wanted(args):
         return _write_table(args)
@@ -233,6 +233,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
     # The comparison in the wanted form.
+    # One group of comparable runs is a JSON object, several are a list.
     text: str
     match form:
         case "json":
@@ -258,6 +259,7 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
+    # A table for publication leaves out runs that the user has hidden.
     opener = _data_opener(args.data)
     sources = []
     for path in args.studies:
@@ -272,7 +274,11 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 
 
 def _data_opener(name: str | None) -> Opener:
-    """Return a function that opens data; with a name, only the dataset of this name."""
+    """Return a function that opens the data of a run; with a name, only the dataset of this name.
+
+    The function takes the plan of the run and the study's record of its data. It returns
+    None for data that are not opened.
+    """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
@@ -284,14 +290,15 @@ def _data_opener(name: str | None) -> Opener:
 def _compared_runs(
     sources: Sequence[ReportSource], args: argparse.Namespace
 ) -> list[RunResult]:
-    """Return the runs on the part that ``--part`` names.
+    """Return the runs with the measures of the part that ``--part`` names.
 
-    By default, these are runs without sealed test parts.
+    By default, the measures of sealed test parts are left out.
     """
     # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
+        # the runs as stored, and as they may be shown
         for run, visible in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
@@ -310,7 +317,10 @@ def _compared_runs(
 def _run_on_part(
     run: ReportedRun, reported: ReportedRun, part: str | None
 ) -> ReportedRun:
-    """Return a run with or without its test part; without a named part, as its study shows the run."""
+    """Return a run with or without its test part; without a named part, as its study shows the run.
+
+    ``reported`` is the run as the study shows it: without a sealed test part.
+    """
     match part:
         case "test":
             return run
@@ -327,6 +337,7 @@ def _compare_runs(
 
     Runs are numbered from 1 on each dataset.
     """
+    # The reference is named by a number, or by a method.
     against = (
         int(args.against) if args.against and args.against.isdecimal() else args.against
     )
@@ -358,6 +369,7 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
+    # Options that only such a table has. A digits option of 0 counts, too.
     options = (
         args.measures,
         args.by,
@@ -373,7 +385,7 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
 
 
 def _write_table(args: argparse.Namespace) -> int:
-    """Write the table for publication that the options describe.
+    """Write or print the table for publication that the options describe; return 0.
 
     Raises
     ------

@@ -24,17 +24,18 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the argument that names the shell."""
     parser.add_argument("shell", choices=SHELLS, help=f"shell: {', '.join(SHELLS)}")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print the script that completes command lines in a shell; return 0."""
     import shtab
 
     from rankstudio.cli import command_line, known_commands
 
     parser = command_line(tuple(known_commands()))
+    # Arguments that are files complete names of files.
     for action in _all_actions(parser):
         is_path = action.type is Path or action.dest == "data"
         if is_path and not action.choices:

@@ -75,7 +75,7 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the data to read, the features to keep, and the files to write."""
     # Standard input has no second file for query sizes.
     piped = [entry.key for entry in written_formats() if not entry.sizes]
 
@@ -156,7 +156,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Read the data that the options name, write them in another format, and return 0."""
     from rankstudio.engine.data.formats.dataset_writer import NAMES
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
@@ -247,7 +247,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _output_format(args: argparse.Namespace) -> DataFormat:
-    """Return the format to write.
+    """Return the format to write: that of ``--to``, or by the ending of the file.
+
+    Some formats have a second file, with the sizes of queries.
 
     Raises
     ------
@@ -263,7 +265,10 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 
 
 def _input_path(args: argparse.Namespace) -> Path:
-    """Return the path of the data to read; for standard input, of a file with the ending of its format."""
+    """Return the path of the data to read; for standard input, of a temporary file with its contents.
+
+    That file has the ending of the format of ``--from``, LETOR text by default.
+    """
     if args.form and not is_standard(args.data):
         raise PlanError(
             f"--from: only for standard input (DATA is -), got {args.data}. Omit --from."
@@ -281,9 +286,9 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the TREC runs of the options ``--run``, by name.
+    """Return the files of the TREC runs of the options ``--run``, by name; None without such an option.
 
-    The result is None without such an option.
+    Judgments (qrels) alone have no features: they need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -307,6 +312,7 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset with query ids for LETOR text: numbers, where an id has a space or the sign "#"."""
+    # The queries of all parts, each once; a query keeps its number in all folds.
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     queries = dict.fromkeys(query for part in parts for query in part.query_ids)
     are_single_words = all(
@@ -366,7 +372,7 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     try:
         ids = tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
-        ids = ()
+        ids = ()  # refused below
     if not ids or len(set(ids)) != len(ids):
         raise PlanError(
             f"--features: expected distinct ids such as 39,23, got {text!r}."
@@ -405,7 +411,10 @@ def add_selection_options(parser: Any) -> None:
 def selected_features(
     path: Path, number: int | None, fold: int | None
 ) -> tuple[int, ...]:
-    """Return the ids of the features that a run selected in a fold.
+    """Return the ids of the features that a run selected in a fold, or that a model uses.
+
+    The file is a study, the results.json of a run, or a model in JSON. ``number`` is
+    that of a run of a study.
 
     Raises
     ------
@@ -434,7 +443,7 @@ def selected_features(
 def _selection_of_fold(
     path: Path, folds: dict[int, tuple[int, ...]], fold: int | None
 ) -> tuple[int, ...]:
-    """Return the feature ids of a fold, by default of the only fold.
+    """Return the feature ids of a fold, by default of the only fold; ``folds`` has those of each fold.
 
     Raises
     ------
@@ -476,6 +485,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     if not isinstance(values, dict) or "folds" not in values:
         return None
     # Each fold once, with a list of feature ids; other entries are refused.
+    # None in place of a list is refused below, as an invalid entry.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):
@@ -516,6 +526,7 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
     """Return the selected features of each fold of a finished run of a study."""
+    # of one run, so there is one result or none
     with reading(path) as (study, runs):
         results = study.finished([one_run(path, runs, number, "--selected-run")])
     if not results:

@@ -42,6 +42,7 @@ used."""
 
 def _epilog() -> str:
     """Return the measures and the conventions with their meanings, from the catalogues."""
+    # How a measure is written, and on which documents it is, by whether it has a cut-off.
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {
         Cut.NONE: "",
@@ -66,7 +67,7 @@ EPILOG = _epilog()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the data, the scores or the model, and the measures."""
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
@@ -117,7 +118,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Measure a file of scores or a model on data, print the measures, and return 0."""
     from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
     # Exactly one source of scores: a score file or a model.
@@ -136,11 +137,11 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
 
     # Measure the scores.
-    read = input_file(args.data)
-    scored = input_file(source)
+    data_path = input_file(args.data)
+    source_path = input_file(source)
     result, data, notes = evaluate_file(
-        read,
-        scored,
+        data_path,
+        source_path,
         args.convention,
         measures,
         columns_from(args),
@@ -171,16 +172,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measure_names(text: str) -> tuple[str, ...]:
+    """Return the names of measures in a comma-separated text; an unknown measure is refused."""
     names = split_names(text)
     if not names:
         raise ParameterError("--measures", text, "comma-separated names of measures")
     for name in names:
-        measure(name)
+        measure(name)  # called for its error only
     return names
 
 
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
-    """Return the result as plain values; a measure that is not defined is NaN."""
+    """Return the result as plain values; a measure that is not defined is NaN.
+
+    With ``per_query``, the averages are in "average", and the measures of each query in
+    "queries"; otherwise the averages are beside the convention.
+    """
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
         average["AUC interval"] = list(result.auc_interval)
@@ -202,6 +208,8 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 def averages_as_text(result: Evaluation) -> str:
     """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
+    # By the name of a measure without its cut-off: how the user wrote it, and the value
+    # at each cut-off (None for all documents).
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():
@@ -223,7 +231,7 @@ def averages_as_text(result: Evaluation) -> str:
 
 
 def queries_as_text(result: Evaluation) -> Block:
-    """Return a table of the measures of each query, with a row for each query."""
+    """Return a table of the measures of each query, with a row for each query and a column for each measure."""
     rows = [
         [
             str(query),

@@ -62,9 +62,10 @@ Without --data, the data of the model's plan are used if they are available. A f
 
 
 def _epilog() -> str:
-    """Return the formats with their descriptions, from the registry."""
+    """Return the formats with their descriptions, their limits and the extras that they need."""
     entries = []
     for form in model_formats().values():
+        # a format for linear models, tree models, or both
         limit = (
             ""
             if form.linear and form.trees
@@ -85,7 +86,7 @@ EPILOG = _epilog()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the model, the format, and the data for the verification."""
     # The model and its format.
     add_model(parser)
     parser.add_argument(
@@ -123,7 +124,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Write a model in the format of another program, verify that it ranks alike, and return 0."""
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
     # The function of the model, as the format can express it.
@@ -138,12 +139,14 @@ def run(args: argparse.Namespace) -> int:
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
+    # Of several forms, such as with rounded numbers, the one that ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     # Write the files, unless standard output takes the only one.
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
+        # all files except the one that describes the model
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
             raise PlanError(
@@ -175,8 +178,9 @@ def _score_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function with the definitions of a feature set, and a note.
 
-    The note says why a feature set beside the data is not used; "" if it is used, or if
-    there is none.
+    A feature set of a search engine defines how the engine computes the features. The
+    one of ``--feature-set`` has to be for the engine of the format. The note says why one
+    beside the data is not used; "" if it is used, or if there is none.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -204,7 +208,7 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 
 
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
-    """Write the part of a feature set that a model needs."""
+    """Write the part of a search engine's feature set that a model needs; return 0."""
     # The feature set of the option, or the one beside the data.
     feature_set = (
         read_feature_set(args.feature_set)
@@ -255,8 +259,13 @@ def _print_outcome(
     proof: RankingProof | None,
     data_name: str,
 ) -> None:
-    """Print the written files, the changes for the format, and whether the exported model ranks alike."""
-    # Without a verification there are no numbers of queries.
+    """Print the written files, the changes for the format, and whether the exported model ranks alike.
+
+    ``proof`` is the outcome of the verification, None without one, and ``data_name``
+    names its documents.
+    """
+    # Without a verification there are no numbers of queries. Some formats compute in
+    # single precision, in which more queries may rank alike.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = (

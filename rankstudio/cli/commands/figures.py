@@ -54,7 +54,7 @@ they are read from their original location, and the bands are left out if the da
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the study, the choice of figures, and their look."""
     # Which figures, and where to.
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
     parser.add_argument(
@@ -123,7 +123,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Draw the figures of a study and write them into a folder, or list them; return 0."""
     from rankstudio.engine.analysis.figures.study_figures import (
         made,
         named_figures,
@@ -174,6 +174,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _figure_list(figures: Sequence[StudyFigure]) -> Block:
+    """Return the names and titles of figures, in two columns."""
     width = max((len(figure.name) for figure in figures), default=0)
     return Block(
         "\n".join(

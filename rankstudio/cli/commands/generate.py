@@ -26,7 +26,7 @@ Existing files are overwritten only with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the folder, and of the size of the data."""
     parser.add_argument(
         "folder",
         metavar="FOLDER",
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Write synthetic data into a folder, and return the exit status: 0, or that of a stop by Ctrl+C."""
     from rankstudio.engine.data.large_folder import (
         LargeData,
         write_folder,
@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
-    # Write shard by shard, with progress.
+    # Write shard by shard (a block of whole queries), with progress: each step yields the
+    # number of documents written so far.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(
             steps, lambda n_documents: n_documents, data.n_documents

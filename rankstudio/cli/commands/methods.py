@@ -22,7 +22,7 @@ the key of a method to list only that method.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the argument that names a method, and the option of JSON."""
     parser.add_argument(
         "method", nargs="?", help="key of a method, such as greedy-rankrls"
     )
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print all methods, or one, with their parameters and sources; return 0."""
     entries = methods() if args.method is None else (method(args.method),)
     if args.json:
         tell(as_json([as_dict(entry) for entry in entries]))
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_dict(entry: Method) -> dict[str, Any]:
-    """Return an entry as plain values."""
+    """Return a method of the catalog as plain values for JSON, with its parameters."""
     parameters = [
         {
             name: _without_tuples(getattr(p, name))
@@ -58,7 +58,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
         }
         for p in entry.parameters
     ]
-    steps = entry.step_kind.name.lower()
+    steps = entry.step_kind.name.lower()  # "features", "rounds" or "iterations"
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **asdict(entry.description),
@@ -75,7 +75,7 @@ def _without_tuples(value: Any) -> Any:
 
 
 def as_text(entry: Method) -> str:
-    """Return an entry as a paragraph with its parameters below."""
+    """Return a method of the catalog as a paragraph with its parameters below, 92 characters wide."""
     # Name, summary and formula.
     text = entry.description
     lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {text.citation}"]

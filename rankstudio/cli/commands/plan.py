@@ -46,7 +46,7 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the study or plan to read, and of the format to write."""
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
@@ -71,12 +71,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print or write the plan of a run in one of the formats, and return 0."""
     refuse_output_with_json(args)
     endings = {key: form.suffix for key, form in _FORMATS_BY_KEY.items()}
     form = _FORMATS_BY_KEY[
         form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
     ]
+    # Programs and notebooks name the versions with which the run was computed.
     plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))
@@ -95,6 +96,7 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
 
     The versions are empty for a plan in TOML.
     """
+    # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":
         allow_named_code(args, args.source)
         return with_data_beside(load_plan(args.source), args.source), {}

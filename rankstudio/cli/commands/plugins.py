@@ -28,7 +28,7 @@ To leave a plug-in out, add --without NAME to any command."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the list of plug-ins, and of the check of one."""
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of text"
     )
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print the plug-ins with what they add, or check the methods of one; return the exit status."""
     if args.check is not None:
         return _print_checks(args.check, json=args.json)
     # so that warnings about invalid entries come before the list
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the entries that each plug-in adds."""
+    """Print the entries that each plug-in adds: a line for each kind, such as methods, with their keys."""
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:
@@ -104,7 +104,7 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_checks(name: str, *, json: bool) -> int:
-    """Check the methods of a plug-in, or one method, and print the results."""
+    """Check the methods of a plug-in, or one method, and print the results; return 1 if a check fails."""
     from rankstudio.testing import check_method
 
     results = [check for entry in _entries_named(name) for check in check_method(entry)]
@@ -112,6 +112,7 @@ def _print_checks(name: str, *, json: bool) -> int:
         tell(as_json([asdict(result) for result in results]))
     else:
         width = max(len(result.method) for result in results)
+        # 47 characters are the longest name of a check
         lines = [
             f"{result.method:<{width}}  {result.check:<47}  {result.problem or tr('passed')}"
             for result in results

@@ -40,7 +40,7 @@ rankstudio evaluate and most other programs read this format."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the data, the model, and the output."""
     add_data(parser, "data file; - is standard input", SAMPLE_FILE)
     add_model(parser)
     add_memory_option(parser)
@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Score the documents of a file with a model, print or write the scores, and return 0."""
     import numpy as np
 
     from rankstudio.engine.export.model_files import score_file

@@ -84,19 +84,22 @@ def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Run the plan that the options describe, or resume the runs of a study; return the exit status."""
     if args.resume is not None:
         refuse_beside_resume(args)
-    with workers(args) as at_hand:
+    with workers(args) as available_workers:
         return (
-            _resume(args, at_hand)
+            _resume(args, available_workers)
             if args.resume is not None
-            else _run_or_evaluate(args, at_hand)
+            else _run_or_evaluate(args, available_workers)
         )
 
 
-def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
-    """Run a plan or a comparison, or evaluate given scores and models."""
+def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> int:
+    """Run a plan or a comparison, or evaluate scores and models of others; return the exit status.
+
+    ``available_workers`` are the processes or threads that the options choose.
+    """
     # A file with several runs is a comparison; its data are those of the options or its
     # own.
     path = plan_file(args)
@@ -114,15 +117,15 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
             raise PlanError(
                 f'{path}: no data to compare on. Add --data, or a line such as data = "folder".'
             )
-        stopped = compare(comparison, data, args, at_hand)
+        stopped = compare(comparison, data, args, available_workers)
         return _exit_status(args, stopped, study_path(args.study, args.out))
-    # The sample without an output goes to a folder of its own, with figures.
+    # One plan. The sample without an output goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if is_sample_study else args.out
     study = study_path(args.study, out)
     if evaluates_given:
-        return _run_all(args, at_hand, study, _given_tasks(args, out))
+        return _run_all(args, available_workers, study, _given_tasks(args, out))
     # Choices stated by the user or the plan; others follow the data.
     stated = {
         name
@@ -131,13 +134,14 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     }
     figures = args.figures or is_sample_study
     task = _Task(plan=plan_from(args), stated=stated, out=out, figures=figures)
-    return _run_all(args, at_hand, study, [task])
+    return _run_all(args, available_workers, study, [task])
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
-    """Return a task for the scores, or the models, of each name.
+    """Return a task for the scores, or the models, of each name that the user gave to them.
 
-    The results of several tasks go to folders in OUT that are called by the names.
+    A task is a run to carry out. The results of several tasks go to folders in OUT that
+    are called by the names.
     """
     # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
@@ -149,6 +153,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     _refuse_beside_scores(args)
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
+    # Nothing is trained or selected, so the data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
         stated.add("convention")
@@ -185,8 +190,8 @@ def _safe_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "scores"
 
 
-def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
-    """Resume the unfinished runs of a study."""
+def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
+    """Resume the unfinished runs of a study; without any, repeat the last one. Return the exit status."""
     from rankstudio.engine.experiment.storage.study import Study
 
     with Study.open(args.resume) as study:
@@ -194,6 +199,8 @@ def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
+        # Several runs write their results to a folder each. A stored plan states both
+        # choices that the data could make.
         out = (
             args.out
             if args.out is None or len(plans) == 1
@@ -207,7 +214,7 @@ def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
                 figures=args.figures,
             )
         )
-    return _run_all(args, at_hand, args.resume, tasks)
+    return _run_all(args, available_workers, args.resume, tasks)
 
 
 @dataclass(frozen=True)
@@ -225,18 +232,18 @@ class _Task:
 
 def _run_all(
     args: argparse.Namespace,
-    at_hand: Workers,
+    available_workers: Workers,
     study: Path | None,
     tasks: Sequence[_Task],
 ) -> int:
-    """Carry out runs one after the other and print their results.
+    """Carry out runs one after the other and print their results; return the exit status.
 
-    In JSON, several runs are a list.
+    In JSON, several runs are a list. After a stop, the results so far are printed.
     """
     stopped = False
     results: list[RunResult] = []
     for task in tasks:
-        result, stopped = _run_task(task, args, at_hand, study)
+        result, stopped = _run_task(task, args, available_workers, study)
         results.append(result)
         if not args.json:
             tell(summary(result))
@@ -256,7 +263,10 @@ def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) ->
 
 
 def _run_task(
-    task: _Task, args: argparse.Namespace, at_hand: Workers, study: Path | None
+    task: _Task,
+    args: argparse.Namespace,
+    available_workers: Workers,
+    study: Path | None,
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
@@ -286,7 +296,7 @@ def _run_task(
         dataset = open_data(plan)
     if args.refit:
         # before the work, too: raises an error where a refit is impossible
-        parts_of_every_query(dataset)
+        parts_of_every_query(dataset)  # called for its errors only
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
         tell(
@@ -295,7 +305,8 @@ def _run_task(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
-    # refuses a plan that does not fit the data, before a study is made
+    # Called for its errors only: it refuses a plan that does not fit the data, before a
+    # study is made.
     estimate(plan, dataset)
     if out is not None:
         refuse_other_run(
@@ -311,7 +322,9 @@ def _run_task(
     # Run the plan, or resume it from the study.
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:
-            going = Going(plan, dataset, study=opened_study, workers=at_hand, log=log)
+            going = Going(
+                plan, dataset, study=opened_study, workers=available_workers, log=log
+            )
             stopped = carry_on(going, stop)
         # Write what there is, also after a stop.
         result = going.result()
@@ -330,7 +343,10 @@ def _run_task(
 
 
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print the notes on preferences, on the data, and on labels and short queries by the convention."""
+    """Print the notes on preferences, on the data, and on labels and short queries by the convention.
+
+    A convention may set a measure to 0 for queries shorter than its cut-off.
+    """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
     from rankstudio.engine.metrics.short_queries import short_query_note
@@ -338,6 +354,7 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     note = preference_note(plan)
     if note:
         tell(note, file=sys.stderr)
+    # the reported measures, and the one that selects the model
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),
@@ -361,7 +378,7 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
 def _given_plan(
     plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset
 ) -> Plan:
-    """Return the plan of given scores or models.
+    """Return the plan that evaluates scores, or models, of others; ``name`` is the user's name for them.
 
     Print a note on the folds without scores or models.
     """
@@ -380,7 +397,7 @@ def _given_plan(
 
 
 def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
-    """Train the final model on all queries, and write it."""
+    """Train the final model on all queries, write it into the folder of the results, and return its path."""
     from rankstudio.engine.experiment.refit import refit
 
     with preparation():

@@ -21,7 +21,7 @@ Resume an unfinished run with rankstudio run --resume STUDY."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the argument that names studies, and the option of JSON."""
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
     )
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Print the runs of studies, with their state and duration; return 0."""
     # Runs of all studies as plain values, for both outputs.
     listed: list[dict[str, Any]] = []
     for path in args.studies:

@@ -68,7 +68,10 @@ _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses",
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
-    """Yield the tables of a group of runs: tests, stability of selections, Pareto fronts, effects of pins."""
+    """Yield the tables of a group of runs: tests, stability of selections, Pareto fronts, effects of pins.
+
+    Tables without content, such as that of pins for runs without any, are left out.
+    """
     yield tests(compared)
     runs_with_stability = [
         (number, plan_text(result.plan), result)
@@ -91,9 +94,10 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
 def _both_fronts(
     compared: RunComparison,
 ) -> tuple[ParetoFront | None, ParetoFront | None]:
-    """Return the Pareto fronts by size and by cost.
+    """Return the Pareto fronts by size and by cost: the best models for their size, or their cost.
 
-    The result is None for runs that are not ranked.
+    Both are None for runs that are not ranked, and the second one for features without
+    costs.
     """
     if compared.group.unranked:
         return None, None
@@ -113,7 +117,7 @@ def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
     Beside averages on the test part, the table has averages that are cross-fitted on
-    the validation part.
+    the validation part: of models chosen without the query that they rank.
     """
     # Columns that only test values, or only ranked groups, have.
     group = compared.group
@@ -146,9 +150,9 @@ def tests(compared: RunComparison) -> TextTable:
 
 
 def _unfitted_note(compared: RunComparison) -> str:
-    """Return which runs have no cross-fitted values, and why.
+    """Return sentences on the runs without cross-fitted values, and why; "" if all runs have them.
 
-    The result is "" if all runs have them.
+    Cross-fitted values are those of models chosen without the query that they rank.
     """
     group = compared.group
     if not group.key.part.is_estimate:  # the note on the group has the reason
@@ -170,7 +174,10 @@ def _mean_cell(result: RunResult, name: str, part: Part) -> str:
 
 
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
-    """Return the cells of a run's test against the reference run."""
+    """Return the cells of a run's test against the reference run, at a position in the group.
+
+    Without a test, the last cell says why, and the others are blank.
+    """
     test = compared.tests[position]
     if test is not None:
         return _test_values(test)
@@ -189,6 +196,7 @@ def _group_note(group: ComparableGroup[int]) -> str:
 
 
 def _test_values(tested: CorrectedTest) -> list[str]:
+    """Return the cells of a test: difference, interval, p-values, and counts of better and worse queries."""
     test = tested.test
     interval = f"{test.low:+.4f} … {test.high:+.4f}"
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
@@ -208,9 +216,12 @@ def _test_values(tested: CorrectedTest) -> list[str]:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return a plan's methods with the parameters that are no defaults: "GAS, then RankSVM (loss hinge)"."""
+    """Return a plan's methods with the parameters that are no defaults: "GAS, then RankSVM (loss hinge)".
+
+    A share of the training queries, if the plan has one, is added at the end.
+    """
     ranker = plan.ranker_entry
-    if plan.entry.given:
+    if plan.entry.given:  # scores or models of others have no parameters
         return plan.title
     method = method_text(plan.entry, plan.parameters)
     methods = (
@@ -222,7 +233,10 @@ def plan_text(plan: Plan) -> str:
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
-    """Return a method with its parameters that differ from the defaults, without grids of several values."""
+    """Return a method with its parameters that differ from the defaults, without grids of several values.
+
+    Of a grid, each fold chooses a value, so that its values tell nothing about the run.
+    """
     changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
@@ -237,7 +251,7 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
-    """Return the table of the Pareto-optimal models by size or cost."""
+    """Return the table of the Pareto-optimal models by size or cost; the suggested one has a mark."""
     # One row for each model on the front.
     rows = []
     for position in front.optimal:
@@ -289,7 +303,10 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
 
 
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
-    """Return the table of the effects of pinned and banned features."""
+    """Return the table of the effects of pinned and banned features.
+
+    An effect is the test of a run with pins or bans against the same run without.
+    """
     header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
         [
@@ -321,6 +338,7 @@ def tests_table(
         "features_max",
         "average",
     ]
+    # The first and the last column of a test have other names here.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -350,7 +368,7 @@ def tests_table(
 
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the row of a run in the CSV file of comparisons."""
+    """Return the row of a run in the CSV file of comparisons; ``run`` is the run as plain values."""
     # A run without a comparison or a stability has blanks.
     sizes = run["features"]
     test = run["comparison"] or {}
@@ -377,7 +395,10 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
-    """Return everything about a group of runs as plain values."""
+    """Return all about a group of comparable runs as plain values: tests, Pareto fronts, effects of pins.
+
+    ``seed`` is that of the randomisation of the tests on pins.
+    """
     by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
     return {
@@ -417,7 +438,10 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 
 
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
-    """Yield each run of a group as plain values."""
+    """Yield each run of a group as plain values, with its test and the stability of its selections.
+
+    Both are None where there is none.
+    """
     # Each run with its test against the reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
@@ -449,6 +473,11 @@ def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
 def _front_as_dicts(
     front: ParetoFront | None, numbers: Sequence[int]
 ) -> list[dict[str, Any]]:
+    """Return the Pareto-optimal models of a front as plain values; none without a front.
+
+    ``numbers`` are those of the runs, by their positions in the comparison. The x of a
+    model is its size, which it has already, or its cost.
+    """
     if front is None:
         return []
     models = [(position, front.models[position]) for position in front.optimal]
@@ -465,6 +494,7 @@ def _front_as_dicts(
 
 
 def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
+    """Return the stability indices of a run as plain values; None for a run without any."""
     if stability is None:
         return None
     return {
@@ -503,7 +533,7 @@ def shown(
     tested: Sequence[RunComparison],
     json: bool,
 ) -> Block:
-    """Return the tables as text, or as one document in JSON."""
+    """Return the tables of a comparison as text, or as one document in JSON; ``tested`` has its tests."""
     if not json:
         title = one_line(comparison.title)
         return Block(
@@ -515,6 +545,7 @@ def shown(
         {
             "title": comparison.title,
             "rows": rows,
+            # 0 is the seed of the tests on pinned features
             "tests": [as_dict(c, 0) for c in tested],
         }
     )
@@ -523,6 +554,7 @@ def shown(
 def _all_tables(
     results: Sequence[RunResult], tested: Sequence[RunComparison]
 ) -> Iterator[TextTable]:
+    """Yield the table of each group of comparable runs, on each dataset, followed by its tests."""
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
             yield averages(group)
@@ -543,6 +575,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     names = list(
         dict.fromkeys(name for result in runs for name in result.plan.measures)
     )
+    # For each run, the averages that publications print for its method and data.
     printed = [printed_of(result) for result in runs]
     printed_names = [
         name
@@ -567,6 +600,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
         for result, printed_of_run in zip(runs, printed, strict=True)
         for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
+    # The runs share their folds, so the baseline of the first is that of all.
     baseline = runs[0].baseline
     # The space at the end is below the stars of the runs.
     single = [
@@ -593,7 +627,18 @@ def _printed_rows(
     printed_names: Sequence[str],
     best: Mapping[str, float],
 ) -> list[list[str]]:
-    """Return one row for each source with published averages of a run; a single row if there is no source."""
+    """Return one row for each source with published averages of a run; a single row if there is no source.
+
+    Parameters
+    ----------
+    result : RunResult
+    printed : mapping
+        Published averages of the run's method on its data, by the name of the measure.
+    names, printed_names : sequence of str
+        All measures of the table, and those with published averages of any run.
+    best : mapping
+        The best average of each measure, which gets a star.
+    """
     # Cells of the run itself; the best values have a star.
     plan = result.plan
     average = result.average

@@ -45,6 +45,8 @@ def summary(result: RunResult) -> Block:
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
+        # A run without test and validation parts reports no average, but has measures of
+        # left-out queries on its folds.
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
@@ -90,6 +92,7 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     # the table does not list the features of many folds
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
+    # "feature 7" is the name of a feature without a name of its own
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
         "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)
@@ -99,7 +102,7 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
-    """Return the row of a fold: its number, the chosen model, and its measures."""
+    """Return the row of a fold: its number, the chosen model, its measures, and the ids of its features."""
     step = fold.chosen.step
     values = _fold_measures(fold)
     chosen = [
@@ -107,6 +110,7 @@ def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str
         for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)
     ]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
+    # scores of others have no features
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
     return [
@@ -126,7 +130,11 @@ def _average_row(
     measures: Sequence[str],
     ids: tuple[int, ...] = (),
 ) -> list[str]:
-    """Return a row of averages over the folds, with empty cells in the columns of the settings."""
+    """Return a row of averages over the folds, with empty cells in the columns of the settings.
+
+    ``n_settings`` is the number of these columns, and ``ids`` are the features that the
+    row names.
+    """
     return [
         name,
         *[""] * n_settings,
@@ -142,7 +150,10 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
 
 
 def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
-    """Return a description of the table's numbers, and the names of its measures."""
+    """Return a description of the table's numbers, and the names of its measures.
+
+    Without a part to measure on there are no measures.
+    """
     # Rules by which the measures are computed.
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
@@ -174,7 +185,10 @@ def _ids_text(
     groups: Groups | None = None,
     max_listed: int = _MAX_LISTED_IDS,
 ) -> str:
-    """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …"."""
+    """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …".
+
+    A group is not cut: at most ``max_listed`` ids come before the last one.
+    """
     parts: list[str] = []
     n_shown = 0
     for name, ids in in_groups(selected, groups or {}):

@@ -39,7 +39,7 @@ def as_text(
         )
         for row in table
     ]
-    lines.insert(1, "─" * max(len(line) for line in lines))
+    lines.insert(1, "─" * max(len(line) for line in lines))  # below the header
     return Block("\n".join(line.rstrip() for line in lines))
 
 
@@ -79,7 +79,7 @@ _TABLE_WRITERS: dict[str, Callable[[TextTable], str]] = {
 
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
-    """Return names with their meanings as lines of a help text."""
+    """Return names with their meanings, pairs of texts, as lines of a help text, 100 characters wide."""
     names, texts = zip(*entries, strict=True)
     width = max(map(len, names))
     return "\n".join(
@@ -108,6 +108,7 @@ def as_json(values: Any) -> Block:
 
 
 def _with_nulls(values: Any) -> Any:
+    """Return plain values with None in place of each number that is not finite, at any depth."""
     match values:
         case Mapping():
             return {name: _with_nulls(value) for name, value in values.items()}

@@ -52,23 +52,25 @@ class Loader(QObject):
         """Whether something is being opened."""
         return self._job is not None
 
-    def open(self, path: str, options: Plan, plan: Plan | None = None) -> None:
+    def open(self, path: str, reading_plan: Plan, plan: Plan | None = None) -> None:
         """Open a file, a folder or ``"sample"``.
 
         Parameters
         ----------
         path : str
-        options : Plan
+        reading_plan : Plan
             Plan that determines how the data are read and divided.
         plan : Plan, optional
             Plan to go on with once the data are open.
         """
-        self.fetch(path, options, lambda dataset: self.opened.emit(dataset, path, plan))
+        self.fetch(
+            path, reading_plan, lambda dataset: self.opened.emit(dataset, path, plan)
+        )
 
     def fetch(
         self,
         path: str,
-        options: Plan,
+        reading_plan: Plan,
         handle: Callable[[FoldedDataset], None],
         end: Callable[[Outcome], None] | None = None,
         recorded: RecordedData | None = None,
@@ -78,8 +80,8 @@ class Loader(QObject):
         Parameters
         ----------
         path : str
-        options : Plan
-            As for :meth:`open`.
+        reading_plan : Plan
+            Plan that determines how the data are read and divided.
         handle : callable
             Called with the dataset.
         end : callable, optional
@@ -89,8 +91,11 @@ class Loader(QObject):
         """
         if self._job is not None:
             self._job.abandon()
+        # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
+        # The job yields the share that is read, 0 to 1, again and again, and at last the
+        # dataset.
         def deliver(message: float | FoldedDataset) -> None:
             if isinstance(message, float):
                 self.progressed.emit(message)
@@ -98,14 +103,15 @@ class Loader(QObject):
                 handle(message)
 
         def finish(outcome: Outcome) -> None:
+            """Report how opening has ended: by ``end`` of the caller, else by `refused`."""
             self._job = None
             self.ended.emit()
             if end is not None:
                 end(outcome)
             elif outcome.ending is Ending.FAILED:
-                self.refused.emit(path, options, outcome)
+                self.refused.emit(path, reading_plan, outcome)
 
-        work = load(path, options, recorded, self._names)
+        work = load(path, reading_plan, recorded, self._names)
         self._job = Job(
             tr("Opening {name}").format(name=name),
             work,

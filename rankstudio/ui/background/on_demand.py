@@ -119,8 +119,9 @@ class OnDemand(QObject):
         self._panel = panel
         self._stops_when_hidden = stops_when_hidden
         self._gives_way = gives_way
-        self._key: Key | None = None
+        self._key: Key | None = None  # of the last or the present computation
         self._job: Job | None = None
+        # Runs out when no signal has come for ``settled`` milliseconds.
         self._settled = single_shot(settled, self.update, self)
         for signal in on:
             signal.connect(self._settled.start if settled else self.update)
@@ -147,6 +148,8 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
+        # Without a key (None), nothing can be computed now. `forget` abandons the
+        # present computation.
         key = self._key_of()
         if key is None:
             self.forget()
@@ -175,6 +178,7 @@ class OnDemand(QObject):
             self.forget()
 
     def _submit(self, submitted: Computation) -> None:
+        """Have the worker carry out a computation, and show its messages."""
         self._job = self._worker.submit(
             Job(
                 submitted.what,

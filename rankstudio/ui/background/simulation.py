@@ -96,6 +96,8 @@ class BackgroundSimulation(QObject):
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
             self._change(SimulationState.RUNNING)
+            # If a step that began before the pause is still at work, its end asks for the
+            # next step.
             if self._job is None:
                 self._ask()
 
@@ -107,6 +109,7 @@ class BackgroundSimulation(QObject):
             self._change(SimulationState.STOPPED)
 
     def _ask(self) -> None:
+        """Have the worker take the next step of the generator."""
         assert self._steps is not None  # it was started
         self._job = self._worker.task(
             self._what,
@@ -118,6 +121,11 @@ class BackgroundSimulation(QObject):
         )
 
     def _receive(self, update: Any) -> None:
+        """Pass on what a step has yielded, and ask for the next step.
+
+        ``update`` is None if the step has yielded nothing new, and ``_END`` after the
+        last step.
+        """
         self._job = None
         if update is _END:
             self._steps = None
@@ -125,6 +133,7 @@ class BackgroundSimulation(QObject):
             return
         if update is not None:
             self.grew.emit(update)
+        # What listens may have paused, stopped or restarted the simulation.
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 
@@ -150,6 +159,7 @@ def _generator_made_on_first_use(make: Callable[[], Steps]) -> Steps:
 
 def _next_step(steps: Steps) -> Any:
     """Return the next step that is not None; `_END` at the end, None if no step comes in time."""
+    # None from the generator means that it is still at work on a step.
     until = time.perf_counter() + _MAX_SECONDS_WITHOUT_STEP
     for step in steps:
         if step is not None or time.perf_counter() > until:

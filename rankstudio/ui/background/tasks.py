@@ -81,9 +81,12 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
+        """Open the data, and yield shares of them, then the dataset; refuse data that have changed."""
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
+            # A message is the share that is read (a float), or at the end the dataset,
+            # which has to have the recorded data.
             difference = (
                 recorded.difference(message)
                 if recorded and not isinstance(message, float)
@@ -125,6 +128,8 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
+    # Notes are the names, groups and costs that the user gave features of these data;
+    # costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
@@ -132,9 +137,8 @@ def _open_dataset(
     ):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
-        with suppress(
-            DatasetError
-        ):  # the feature set no longer fits if the user has chosen other columns since
+        # the feature set does not fit if the user has chosen other columns since
+        with suppress(DatasetError):
             annotated = with_feature_set(annotated, notes.feature_set)
     if notes.names:
         annotated = renamed(annotated, notes.names)
@@ -162,6 +166,7 @@ def _with_progress(
     latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
+        # replaces the content, as only the last share counts
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
@@ -169,7 +174,7 @@ def _with_progress(
         while not wait([future], timeout=_PROGRESS_SECONDS).done:
             if latest:
                 yield latest.pop()
-    yield future.result()
+    yield future.result()  # or raise the error of the call
 
 
 class FoldCache:
@@ -193,6 +198,8 @@ class FoldCache:
         Cancelled
             If ``cancelled`` returns True, which is checked at each report of progress.
         """
+        # A unit has a position among the combinations of its run. This one belongs to
+        # no run, so that any number will do.
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
@@ -200,9 +207,9 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # A run fails if no model meets its plan's rule; here the best model is shown
-        # instead. A fold may have no validation part until the data are divided as the
-        # plan says: then the criterion selects.
+        # The best step is selected by the rule "best", as other rules fail if no model
+        # meets them. A fold may have no validation part until the data are divided as
+        # the plan says; then the method's own criterion selects.
         select_by = (
             request.plan.select_by
             if request.plan.select_by in path.validation
@@ -225,6 +232,7 @@ class FoldCache:
         None is yielded if no step was done in that time, so that other tasks can come
         between.
         """
+        # The fold yields a row of measures for each step, or progress within a step.
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MAX_WAIT_SECONDS
@@ -243,12 +251,16 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries for a plan; computed unless it is cached."""
+        """Return a fold with the statistics of its queries for a plan; computed unless it is cached.
+
+        Plans that differ in parameters only share one prepared fold. Those used last are
+        cached.
+        """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
-        # The cached entry holds the fold itself, so that its id cannot be given to
-        # another fold meanwhile.
+        # The entry holds the fold itself: as long as it exists, no other fold gets its
+        # id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -262,7 +274,7 @@ class FoldCache:
 def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all folds (None)."""
+    """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
@@ -289,6 +301,7 @@ def _rehearse_run() -> None:
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
 
     parser.warm_up()
-    versions()
+    versions()  # called only to load the modules that it needs
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
+    # A deque of length 0 takes all events of the run, and keeps none.
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

@@ -108,11 +108,12 @@ class Job:
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
+        # Notified when the job may go on or has to stop; guards what follows.
         self._state = threading.Condition()
         self._cancelled = False
         self._paused = paused
-        self._steps = 0
-        self._held = False
+        self._steps = 0  # requested steps that are not done yet
+        self._held = False  # whether the worker waits in the pause
         self._abandoned = False
 
     @property
@@ -165,6 +166,7 @@ class Job:
 
     def permission(self) -> bool:
         """Wait while the job is paused and no step is requested; return False if it was cancelled."""
+        # _steps counts the requested steps that are not done yet
         with self._state:
             while self._paused and not self._steps and not self._cancelled:
                 self._held = True
@@ -218,9 +220,10 @@ class _Thread(QThread):
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
         self._waiting: deque[Job] = deque()
+        # Notified when a job arrives, or one of the two flags changes.
         self._changed = threading.Condition()
         self._stopping = False
-        self._held = False
+        self._held = False  # no further job begins
         # the last job works; the jobs before it have given way to it
         self._under_way: list[Job] = []
 
@@ -255,6 +258,7 @@ class _Thread(QThread):
             self._carry_out(job)
 
     def _carry_out(self, job: Job) -> None:
+        """Carry out a job to its end, and put its outcome into the outbox, after its messages."""
         outcome = _carry_out(
             job, self._outbox, self._give_way if job.gives_way else None
         )
@@ -263,7 +267,10 @@ class _Thread(QThread):
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out the waiting jobs that do not give way themselves."""
+        """Carry out waiting jobs in the middle of a job that gives way to them.
+
+        Waiting jobs that give way themselves stay in the queue.
+        """
         while True:
             with self._changed:
                 other = next((job for job in self._waiting if not job.gives_way), None)
@@ -274,6 +281,7 @@ class _Thread(QThread):
             self._carry_out(other)
 
     def _next(self) -> Job | None:
+        """Wait for a job and return it; None once the thread has to end."""
         with self._changed:
             while (self._held or not self._waiting) and not self._stopping:
                 self._changed.wait()
@@ -289,16 +297,21 @@ def _carry_out(
 ) -> Outcome:
     """Take messages from the job's generator until it ends, is cancelled or fails.
 
-    ``give_way`` is called after each message, so that other jobs can be carried out.
+    The messages go into ``outbox`` with their job. ``give_way`` is called after each
+    message, so that other jobs can be carried out.
     """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
+        # A job without a slot, such as a run, may use all processors; jobs with a slot
+        # are short.
         if not job.slot:
             threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
         while job.permission():
             try:
+                # A lack of memory becomes an error that names the job, and long work of
+                # the engine stops within a message if the job is cancelled.
                 with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
@@ -307,6 +320,7 @@ def _carry_out(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
+            # If the window lags behind, wait until it has read some of the messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
         if hasattr(messages, "close"):  # an iterator need not be a generator
@@ -325,10 +339,7 @@ def _carry_out(
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return the text of an error.
-
-    A parameter has its label in the form, such as "features k".
-    """
+    """Return the text of an error, which calls a parameter by its label in the form, such as "features k"."""
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (
@@ -364,6 +375,7 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
+        # While there are jobs, the timer delivers their messages on this thread.
         self._timer = QTimer(self)
         self._timer.setInterval(interval)
         self._timer.timeout.connect(self._drain)
@@ -379,7 +391,10 @@ class Worker(QObject):
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
-        """Carry out a job after the jobs before it."""
+        """Carry out a job after the jobs before it, and return it.
+
+        Jobs of the same slot that still wait are dropped.
+        """
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
         self._jobs.append(job)
@@ -451,7 +466,7 @@ class Worker(QObject):
                 job.end(message)
             else:
                 job.deliver(message)
-            if time.perf_counter() > until:
+            if time.perf_counter() > until:  # the rest follows in the next turn
                 break
         if not self._jobs and not self._outbox:
             self._timer.stop()

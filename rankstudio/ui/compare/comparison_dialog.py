@@ -117,9 +117,9 @@ class ComparisonDialog(QDialog):
         self._pipelines = pipelines
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        self._listed_runs: set[int] = (
-            set()
-        )  # numbers of all runs that were in the list since the dialog opened
+        # numbers of all runs that were in the list since the dialog opened
+        self._listed_runs: set[int] = set()
+        # whether the table has columns of data and of labels; None before the first time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
@@ -133,6 +133,8 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
+        # The entries hold the file of a comparison; "" stands for the window's runs and
+        # plan.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
@@ -141,6 +143,7 @@ class ComparisonDialog(QDialog):
                 theme,
                 (),
                 "comparison-pipelines",
+                # what identifies a row: its pipeline, its data and its judge's labels
                 lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
@@ -163,7 +166,10 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data."""
+        """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
+
+        A pipeline is a method of selection with a ranker, on one dataset.
+        """
         plans = [*self._listed_plans, *self._new_plans()]
         rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
         return tuple(row for row in rows if row.plan not in self._unticked_plans)
@@ -218,7 +224,7 @@ class ComparisonDialog(QDialog):
             (tr("Data"), self.data, self.add_data, 3),
             (tr("Labels"), self.labels, None, 2),
         ):
-            if ticks.count():
+            if ticks.count():  # data without several judges have no list of labels
                 title = named(PlainLabel(text), role="title")
                 header = fill(QHBoxLayout(), (title, 1), spacing=12)
                 if tool is not None:
@@ -262,7 +268,7 @@ class ComparisonDialog(QDialog):
             ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
 
     def _connect(self) -> None:
-        """Connect the widgets of the dialog to their actions."""
+        """Connect the widgets of the dialog to their actions; the Delete key removes pipelines in the list."""
         self.methods.itemChanged.connect(self._update)
         self.ranker.currentIndexChanged.connect(self._update)
         self.add.clicked.connect(self._add)
@@ -296,13 +302,18 @@ class ComparisonDialog(QDialog):
         self._update()
 
     def _new_plans(self) -> list[Plan]:
-        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list."""
+        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
+
+        A method that does not fit the ranker or the form is left out, and the reason
+        is shown.
+        """
         plans = []
         for key in ticked(self.methods):
             try:
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
+        # The listed plans are distinct already, so the new ones follow after them.
         return self._pipelines.distinct([*self._listed_plans, *plans])[
             len(self._listed_plans) :
         ]
@@ -310,6 +321,7 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
+        # The ranker that each selector has by default (None chooses none), once each.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]
@@ -341,7 +353,11 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _remove(self) -> None:
-        """Remove the selected pipelines from the list, on all data."""
+        """Remove the selected pipelines from the list, on all data.
+
+        The table has a row for a pipeline on each dataset; rows of one pipeline have one
+        position in the list.
+        """
         removed_positions = {
             index.data(ROW_ROLE).position
             for index in self.table.selectionModel().selectedRows()
@@ -355,6 +371,7 @@ class ComparisonDialog(QDialog):
 
     @Slot(object)
     def _tick(self, row: Pipeline) -> None:
+        """Untick a pipeline of the list, or tick it again."""
         if row.plan in self._unticked_plans:
             self._unticked_plans.remove(row.plan)
         else:
@@ -367,6 +384,8 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
+        # When the dialog is accepted, it ticks or unticks every run that was ever in its
+        # list, even if the pipeline has left the list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
@@ -379,6 +398,7 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
+        # The plans that have to run; without any, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(
@@ -393,7 +413,10 @@ class ComparisonDialog(QDialog):
         self._update_remove_button()
 
     def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
-        """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time."""
+        """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time.
+
+        ``plans`` are those of the pipelines ``rows`` that have no run yet.
+        """
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
@@ -443,7 +466,7 @@ class _Ticks(QListWidget):
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
-    """Return a list of entries that the user ticks."""
+    """Return a list of entries that the user ticks; each item keeps the key of its entry."""
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         _tick_item(offer, ticks)
@@ -456,7 +479,7 @@ def _tick_item(offer: Offer, ticks: QListWidget) -> QListWidgetItem:
     item = QListWidgetItem(offer.label, ticks)
     item.setData(Qt.ItemDataRole.UserRole, offer.key)
     item.setToolTip(plain(offer.hint))
-    item.setSizeHint(QSize(0, 28))
+    item.setSizeHint(QSize(0, 28))  # 28 pixels high, as wide as the list
     flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
     item.setFlags(
         flags | Qt.ItemFlag.ItemIsEnabled if offer.enabled else Qt.ItemFlag.NoItemFlags
@@ -470,6 +493,10 @@ def _tick_item(offer: Offer, ticks: QListWidget) -> QListWidgetItem:
 def _columns(
     is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool
 ) -> list[Column]:
+    """Return the columns of the list of pipelines.
+
+    Data and labels have a column only if several of them are ticked.
+    """
     data = Column(
         "data",
         tr("data"),
@@ -519,6 +546,10 @@ _RUN_STATE_TEXTS = {
 
 
 def _state_text(row: Pipeline) -> str:
+    """Return the state of a pipeline's run as a text.
+
+    A state without a text of its own, such as failed, means that it was interrupted.
+    """
     if row.state is None:
         return tr("not run")
     interrupted = tr("interrupted at {done} of {n} folds")

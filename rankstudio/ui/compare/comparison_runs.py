@@ -74,7 +74,7 @@ class ComparisonRuns(Controller):
         self._models = models
         self._settings = settings
         self._window = parent
-        # the plans of a group read the same data
+        # Plans that wait until their data are open; those of a group read the same data.
         self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -105,9 +105,10 @@ class ComparisonRuns(Controller):
             self.failed.emit(str(error))
             return
         if dialog.exec():
+            # Runs of the list are compared, or not, as they are ticked there.
             for key, is_ticked in dialog.ticks().items():
                 self._models.marks.tick(key, is_ticked)
-            plans = dialog.plans()
+            plans = dialog.plans()  # those that have to run
             if plans:
                 self.start(plans)
             else:
@@ -116,6 +117,9 @@ class ComparisonRuns(Controller):
 
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
+
+        Comparisons that come with the program are offered, too; the file is the first.
+        ``every_label`` ticks the label columns of all judges.
 
         Raises
         ------
@@ -154,6 +158,7 @@ class ComparisonRuns(Controller):
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
             groups.setdefault((plan.data, *reading(plan)), []).append(plan)
+        # Runs on the open data are queued; other data are opened one after the other.
         for key, group in groups.items():
             dataset = session.dataset
             if (
@@ -172,23 +177,31 @@ class ComparisonRuns(Controller):
         self._load_next()
 
     def _key_of_open_data(self) -> tuple[object, ...]:
-        """Return the open data and how they are read.
+        """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if they are not read as the plan says.
+        Return () if they are not read as the form's plan says by now; () equals no key.
         """
         plan = self._models.session.plan
         return (
-            (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
+            (plan.data, *reading(plan)) if self._models.session.data_match_plan else ()
         )
 
     @Slot()
     def _load_next(self) -> None:
-        """Open the next data unless others are being opened, and queue their runs afterwards."""
+        """Open the data of the next group of plans, and then queue the group's runs.
+
+        Do nothing while other data are being opened; their end calls this method again.
+        """
         if not self._waiting_groups or self._models.loader.busy:
             return
         group = self._waiting_groups.popleft()
 
         def queue(dataset: FoldedDataset) -> None:
+            """Queue the plans of ``group``, of the method, on their data, which are open now.
+
+            An interrupted run of a study has a record of its data only. If these are its
+            data, the run gets the open dataset, so that it is resumed.
+            """
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
@@ -197,6 +210,7 @@ class ComparisonRuns(Controller):
                 if (record := pipelines.interrupted(plan)) is not None
             ]
 
+            # Called with the interrupted runs that were computed on these data.
             def adopt(records: list[RunRecord]) -> None:
                 self._models.runs.adopt(records, dataset)
                 self._queue(plans, dataset)
@@ -207,6 +221,7 @@ class ComparisonRuns(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
+        # All plans of the group read the data in the same way, so the first one tells how.
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
@@ -214,19 +229,21 @@ class ComparisonRuns(Controller):
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
-        # else the view stays as it is
+        # A new run is shown only if no run is shown and its data are open.
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # its files may have changed since
+            # An interrupted run can be resumed only on its own data. One whose files
+            # have changed since has the same path, but other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
-            elif dataset is session.dataset:
+            elif dataset is session.dataset:  # so that the window shows it, too
                 self.goOnAsked.emit(run)
             else:
                 runs.go_on(run, is_shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
+        """Return the entries of all methods, disabled where software is missing (``lacking``)."""
         return tuple(
             Offer(
                 entry.key,
@@ -238,6 +255,10 @@ class ComparisonRuns(Controller):
         )
 
     def _rankers(self) -> tuple[Offer, ...]:
+        """Return the entries of the rankers, the methods that select no features.
+
+        Before them is the selector's own model, to which the dialog gives its label.
+        """
         return (
             Offer(OWN_MODEL, ""),
             *(
@@ -248,7 +269,10 @@ class ComparisonRuns(Controller):
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
-        """Return the label columns of the open data, if several judges have labeled them."""
+        """Return the label columns of the open data, if several judges have labeled them.
+
+        The one in use is ticked, or with ``are_all_chosen`` all of them.
+        """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
@@ -262,6 +286,8 @@ class ComparisonRuns(Controller):
 
         The data of the plan are ticked, or without a plan the open data.
         """
+        # Sources are the paths of data, or "sample". Studies and plans (".toml") among
+        # the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []
@@ -274,6 +300,7 @@ class ComparisonRuns(Controller):
         ]
         known_sources = {SAMPLE, *open_sources}
         ticked_sources = planned_sources or open_sources
+        # in this order, each one once
         sources = dict.fromkeys(
             (*open_sources, *planned_sources, *recent_sources, SAMPLE)
         )
@@ -293,7 +320,10 @@ def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
-    """Return the entry of data, disabled if they are neither known nor found."""
+    """Return the entry of data, disabled if they are neither known nor on the disk.
+
+    The sample and the open data are known, even if there is no such path.
+    """
     is_available = is_known or is_there(Path(source))
     hint = (
         source

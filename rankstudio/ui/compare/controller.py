@@ -171,6 +171,8 @@ class CompareController(PageController):
         rows = [
             rows_by_key[record.key] for record in records if record.key in rows_by_key
         ]
+        # A number covers the measures of the sealed test part of the open data; it names
+        # the data only if several datasets are sealed.
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
         is_on_open_data = any(
@@ -201,6 +203,7 @@ class CompareController(PageController):
 
     @Slot()
     def _note_choice(self) -> None:
+        """Renew the row of the shown run, which tells a model chosen by hand."""
         if self._runs.shown is not None:
             self._changed_keys.add(self._runs.shown.key)
             if self.panel.isVisible():
@@ -233,7 +236,11 @@ class CompareController(PageController):
 
     @Slot(object)
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
-        """Run the plans of runs on some folds on all folds."""
+        """Run the plans of runs on some folds on all folds; ``keys`` are the numbers of these runs.
+
+        The new runs get the labels of the old ones, without their notes, once they are
+        listed.
+        """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
             plan = on_every_fold(record.plan)
@@ -246,7 +253,11 @@ class CompareController(PageController):
 
     @Slot(object)
     def _name(self, record: RunRecord) -> None:
-        """Give a run on all folds the name of the run on some folds that it repeats."""
+        """Give a run on all folds the name of the run on some folds that it repeats.
+
+        ``_labels`` has the plans that the user asked to run on all folds, with the labels
+        of their runs, until these are listed.
+        """
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
             self._labels = [

@@ -68,13 +68,14 @@ class CurvesView(Panel):
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _EMPTY_TEXT
+        # Only the selected run has a band, and names stand at the ends of the curves.
         self.plot.one_band = self.plot.names_at_ends = True
         self.plot.shared = Shared(
             "curves", tr("Curves of the ticked runs"), compares=True
         )
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
-        self.plot.confirms = True
+        self.plot.confirms = True  # a double click chooses a model
         self.plot.confirmed.connect(self._confirm)
         self._offered_axes: tuple[str, ...] = ()
         self._costs_are_milliseconds = False
@@ -137,6 +138,7 @@ class CurvesView(Panel):
         name : str
             Name of the measure.
         """
+        # The curves that exist: a run without the measure has none.
         x_key = str(self.by.value())
         self._n_runs = len(runs)
         run_curves = [
@@ -144,9 +146,11 @@ class CurvesView(Panel):
             for key, curve in zip(runs, curves, strict=True)
             if curve is not None
         ]
-        # Each group of positions in run_curves is drawn as one curve.
+        # Each group of positions in run_curves is drawn as one curve. Over shares of the
+        # queries, a run is one point, so the runs of a group make a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
+            # `learning_curves` groups plans that differ only in the share.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(
@@ -182,9 +186,10 @@ class CurvesView(Panel):
         self.set_caption(self._caption_text(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run on its curves.
+        """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
-        This emits no signal.
+        ``key`` is the number of the run. A choice names a model by its values on the
+        plan's axes and its coordinate on the path. This emits no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -198,6 +203,8 @@ class CurvesView(Panel):
 
         Return None if no curve has the model.
         """
+        # A model is identified by its run, its values on the axes, and its coordinate
+        # on the path (a number of features, or a round).
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)
@@ -208,6 +215,7 @@ class CurvesView(Panel):
         return next(matches, None)
 
     def _caption_text(self, by: str) -> str:
+        """Return the caption for a quantity on the x axis: what the curves show, or what a click does."""
         if not self._points:
             return ""
         if by == "test" and len(self._points) < self._n_runs:
@@ -248,12 +256,15 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    The title is written at the curve's end if it is in `unique`, the titles that only
-    one curve has.
+    ``runs`` has the title and the plan of each run, by number. The title is written at
+    the curve's end if it is in ``unique``, the titles that only one curve has.
+    ``reference`` is the number of the run with which the others are compared.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
     title, _ = runs[key]
+    # Each of the four has one value per point: x, the mean measure, its difference from
+    # the reference run, and half the length of the interval of this difference.
     x, mean, difference, half = np.array(
         [
             [quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)]
@@ -273,13 +284,20 @@ def _overlaid_curve(
         half=half,
         reference=key == reference,
         name=title if title in unique else "",
+        # the position of the model that the folds selected, which a run has on its own
+        # curve only
         model=first_curve.model if is_of_one_run else None,
+        # the reference differs from itself by 0, so its band shows the differences of
+        # its models to its own selected model
         own_half=first_curve.own_half if key == reference else None,
     )
 
 
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return the note on a point: its size, its parameters, and the reason if it has no paired difference."""
+    """Return the note on a point: its size, its parameters, and the reason if it has no paired difference.
+
+    ``point`` is the position of the point on the curve.
+    """
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part

@@ -55,31 +55,48 @@ def draw_difference(
     scale : tuple of float
         Range of the differences of the group.
     """
+    # Pixels per unit of the difference; the line of the interval is in the middle, half
+    # a pixel lower so that it is sharp.
     low, high = scale
     per_unit = (rect.width() - 2 * _SCALE_MARGIN) / (high - low) if high > low else 0.0
     middle = rect.center().y() + 0.5
 
     def x_of(value: float) -> float:
+        # values outside the scale, such as infinite ends, are drawn at its ends
         return (
             rect.left() + _SCALE_MARGIN + (min(max(value, low), high) - low) * per_unit
         )
 
+    # The reference has the difference 0.
     zero = x_of(0.0)
     painter.setPen(pen(colors.q("muted"), 1.0, (1.5, 2.5)))
     painter.drawLine(QPointF(zero, rect.top() - 1), QPointF(zero, rect.bottom() + 2))
-    look = palettes.category(colors, category)
-    painter.setPen(pen(look.color, 2.0, look.dash if look.repeats else ()))
+    category_look = palettes.category(colors, category)
+    painter.setPen(
+        pen(
+            category_look.color,
+            2.0,
+            category_look.dash if category_look.repeats else (),
+        )
+    )
     painter.drawLine(QPointF(x_of(test.low), middle), QPointF(x_of(test.high), middle))
-    painter.setPen(pen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
-    painter.setBrush(colors.q("panel") if look.repeats else look.color)
-    radius = _RING_RADIUS if look.repeats else _DOT_RADIUS
+    painter.setPen(
+        pen(category_look.color, 2.0) if category_look.repeats else Qt.PenStyle.NoPen
+    )
+    painter.setBrush(
+        colors.q("panel") if category_look.repeats else category_look.color
+    )
+    radius = _RING_RADIUS if category_look.repeats else _DOT_RADIUS
     painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), radius, radius)
 
 
 def draw_counts(
     painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison
 ) -> None:
-    """Draw a bar of better, equal and worse queries, and beside it the numbers of better and worse ones."""
+    """Draw a bar of better, equal and worse queries, and beside it the numbers of better and worse ones.
+
+    A cell too narrow for a bar shows the numbers alone.
+    """
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
     text_width = painter.fontMetrics().horizontalAdvance(text)
@@ -99,11 +116,13 @@ def _draw_parts(
     colors: Colors,
     test: PairedComparison,
 ) -> None:
+    """Draw the bar of better, equal and worse queries, of ``length`` pixels, at the left of a cell."""
     n_queries = test.wins + test.ties + test.losses
-    per_query = length / n_queries if n_queries else 0.0
+    per_query = length / n_queries if n_queries else 0.0  # pixels
     top = rect.center().y() - _BAR_HEIGHT / 2 + 1
     x = float(rect.left())
     painter.setPen(Qt.PenStyle.NoPen)
+    # each part in a color of the theme, from left to right
     for count, role in (
         (test.wins, "ok"),
         (test.ties, "line_hover"),
@@ -124,6 +143,7 @@ _ROLE_TEXTS = {
 
 def is_better(run: ComparedRun, name: str) -> bool:
     """Return whether a run is significantly better than the reference by a measure."""
+    # A run that was not tested has no comparison, or no corrected p-value yet.
     if run.found is None or run.p_holm is None:
         return False
     is_above = run.found.mean_difference > 0
@@ -153,7 +173,11 @@ class DifferenceCells:
         self._scale = scale
 
     def columns(self, name: str) -> list[Column]:
-        """Return the columns for a measure."""
+        """Return the columns for a measure: the difference, its corrected p-value, and counts of queries.
+
+        The parts of a column are the columns that replace it in an exported file, where
+        nothing is painted.
+        """
         about_difference = tr(
             "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
             "The dotted line is the reference. R makes the chosen run the reference."
@@ -233,7 +257,9 @@ class DifferenceCells:
         return p is not None and p < ALPHA
 
     def _role(self, row: Any) -> str:
+        """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
         run = self._compared(row.key)
+        # `found` is the paired test of the run, once it is computed.
         return (
             ""
             if run is None or run.found is not None
@@ -248,6 +274,10 @@ class DifferenceCells:
         return text.format(**_number_texts(test))
 
     def _difference_spoken(self, row: Any) -> str:
+        """Return the difference and its interval as a screen reader says them.
+
+        Without a test, return why there is none.
+        """
         test = self._test(row)
         if test is None:
             return self._role(row)
@@ -263,6 +293,11 @@ class DifferenceCells:
     def _paint_difference(
         self, painter: QPainter, rect: QRect, colors: Colors, row: Any
     ) -> QRect | None:
+        """Paint the difference of a run, and return None.
+
+        Without a test, paint nothing, and return the area of the cell, in which the
+        table then writes the cell's text.
+        """
         scale = self._scale(row.key)
         test = self._test(row)
         if scale is None or test is None:
@@ -285,6 +320,7 @@ class DifferenceCells:
     def _paint_counts(
         self, painter: QPainter, rect: QRect, colors: Colors, row: Any
     ) -> QRect | None:
+        """Paint the counts of a run; return the cell if the table has to write its text there."""
         test = self._test(row)
         if test is None:
             return rect

@@ -85,15 +85,16 @@ class ComparisonScope:
 
     def finished(self) -> dict[int, RunResult]:
         """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
-        return self._complete(lambda record: self.measured.view(record).result)
+        return self._complete_results(lambda record: self.measured.view(record).result)
 
     def own(self) -> dict[int, RunResult]:
         """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
-        return self._complete(lambda record: record.result)
+        return self._complete_results(lambda record: record.result)
 
-    def _complete(
+    def _complete_results(
         self, result_of: Callable[[RunRecord], RunResult | None]
     ) -> dict[int, RunResult]:
+        """Return a result of each ticked run that has one with all its folds, by the run's number."""
         ticked = (
             record for record in self.runs.records if self.marks.is_ticked(record.key)
         )
@@ -106,6 +107,8 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
+        # The groups of the last call are returned as long as the data and all results
+        # and plans are the same. Results are compared by their ids, as they are large.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -120,6 +123,7 @@ class ComparisonScope:
             if last_key == key:
                 return last_groups
         groups = run_groups(self.runs.records, measured, first_data)
+        # `measured` keeps the results alive, so that no other result gets their ids.
         self._last_groups = key, measured, groups
         return groups
 
@@ -129,6 +133,7 @@ class ComparisonScope:
         shown_run = self.runs.shown
         if dataset is None:
             return None
+        # Only groups on the open data; the shown run may be on other data.
         on_data = {
             record.key
             for record in self.runs.records
@@ -143,7 +148,7 @@ class ComparisonScope:
         return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
-        """Return those of :meth:`finished` that belong to a group.
+        """Return the results of the finished ticked runs that belong to a group, by their numbers.
 
         There are none without a group.
         """
@@ -206,6 +211,7 @@ class PairedTests(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
+        # Tests by run, reference and how both are measured.
         self._tests: dict[Pair, PairedComparison] = {}
         # Each comparison is a job of its own: a path that the slider needs waits for
         # one of them at most.
@@ -249,6 +255,12 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
+        """Return all that decides which test is next.
+
+        `OnDemand` calls `_next_test` whenever this value has changed. The identity of a
+        result changes when its run is measured anew. The number of tests changes with
+        each test that is done, so that the next one follows.
+        """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
         groups = self._scope.groups()
@@ -256,7 +268,10 @@ class PairedTests(Controller):
         return self._session.measure, groups, references, measured, len(self._tests)
 
     def _next_test(self) -> Computation | None:
-        """Show the finished tests, and return the computation of the next one, the shown group's first."""
+        """Show the finished tests, and return the computation of the next one.
+
+        Tests of the shown group come first. Return None if no test is missing.
+        """
         name = self._session.measure
         shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
@@ -265,7 +280,7 @@ class PairedTests(Controller):
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
-            if reference is None:
+            if reference is None:  # the group is not ranked
                 continue
             runs = self._scope.members(group)
             tests = {
@@ -283,6 +298,7 @@ class PairedTests(Controller):
         self.changed.emit()
         if not waiting:
             return None
+        # False is less than True, so a test of the shown group is the first.
         _, key, reference = min(waiting, key=lambda entry: entry[0])
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
@@ -297,14 +313,18 @@ class PairedTests(Controller):
         return computation(text, keep, compare_with, runs[key], runs[reference], name)
 
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
-        """Return the key under which the test of a run against a reference is stored."""
+        """Return the key under which the test of a run against a reference is stored.
+
+        It contains how both runs are measured: the measure, whether that measure chose
+        their models, their conventions, and the part of the data.
+        """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
         return key, reference, (*measurement, runs[key].plan.convention, runs[key].part)
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        """Forget the tests of a run that was removed."""
+        """Forget the tests of a run that was removed, also as the reference of others."""
         self._tests = {
             (run, reference, measurement): test
             for (run, reference, measurement), test in self._tests.items()
@@ -349,6 +369,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
+        # The curves are compared anew after these changes; marks on them move after the
+        # last two.
         signals = (
             view.by.chosen,
             self._runs.removed,
@@ -373,13 +395,18 @@ class CurvesFeeder(Controller):
         return self._scope.reference(group), self._scope.members(group)
 
     def _by(self) -> tuple[By, Part]:
+        """Return the quantity on the x axis, and the part of the data that is measured."""
         x_key = self._view.by.value()
         if x_key == "test":
             return "size", "test"
         return x_key, "vali"  # type: ignore[return-value] # the view offers the other values of By only
 
     def _key(self) -> Key | None:
-        """Offer the quantities of the x axis, and return what the curves depend on."""
+        """Offer the quantities of the x axis, and return what the curves depend on.
+
+        The curves are computed anew when this value differs from the one before.
+        """
+        # `shares_differ`: whether runs learned from different shares of the queries.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -390,9 +417,12 @@ class CurvesFeeder(Controller):
         test_is_open = has_test_part and not any(
             self._session.is_sealed(record.dataset) for record in records
         )
+        # Test measures are offered only if no run is on sealed data.
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
+        # Runs that are measured anew and data that are opened are new objects, with
+        # other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -400,7 +430,7 @@ class CurvesFeeder(Controller):
     def _compare(self) -> Computation | None:
         """Return the computation of the curves of the compared runs.
 
-        Return None without runs.
+        Without runs, show no curves at once and return None.
         """
         reference, runs = self._compared()
         name = self._session.measure
@@ -415,6 +445,7 @@ class CurvesFeeder(Controller):
         if not runs:
             show(())
             return None
+        # The engine numbers runs by their position in the list.
         data = [self._runs.record(key).dataset for key in runs]
         reference_position = (
             list(runs).index(reference) if reference is not None else None
@@ -456,6 +487,9 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
+        # The function that fills each view, by the key of the view. It shows the
+        # contents at once and returns None, or returns their computation. The views of
+        # plug-ins, of one run or of the compared runs, come last.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -464,7 +498,7 @@ class ViewFeeder(Controller):
             "conventions": self._compare_conventions,
             "published": self._show_published,
             **{
-                key: partial(self._look_at, view)
+                key: partial(self._look_at_run, view)
                 for key, view in views.contributed.items()
             },
             **{
@@ -502,7 +536,11 @@ class ViewFeeder(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
-        """Offer the views that suit the shown run, and return what the visible view depends on."""
+        """Offer the views that suit the shown run, and return what the visible view depends on.
+
+        Plug-ins contribute views of the shown run, and comparisons of the ticked runs.
+        The view is computed anew when this value differs from the one before.
+        """
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
@@ -522,7 +560,9 @@ class ViewFeeder(Controller):
             of_plugins,
         )
         options = (measurement, self._scope.marks.reference, choices)
+        # Results that are measured anew are new objects, with other ids.
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
+        # The Pareto front needs the paired tests of all its runs.
         has_its_tests = self._views.key() != "pareto" or self._tests.complete
         state = self._shown_state(), self._scope.group(), has_its_tests
         return (
@@ -543,6 +583,7 @@ class ViewFeeder(Controller):
         return self._runs.shown
 
     def _shown_state(self) -> tuple[object, ...]:
+        """Return a key of the shown run and its measured folds; () without a run."""
         record = self._record
         if record is None:
             return ()
@@ -553,12 +594,14 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        """Show the folds of one run or of all runs.
+        """Show the folds of one run or of all runs at once, and return None.
 
-        Return the computation of a plug-in's table of folds.
+        For a plug-in's table of folds, return its computation instead.
         """
         record = self._record
         folds = self._views.folds
+        # The choice in the header is "this run", "all runs" or the key of a plug-in's
+        # table, which reads documents.
         table = (
             folds.tables.get(str(folds.scope.value()))
             if self._session.has_documents
@@ -590,9 +633,9 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
-        """Return the computation of the shown run's stability.
+        """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no selections.
+        Return None if the run has no finished folds, or its method selects no features.
         """
         record = self._record
         folds = (
@@ -620,9 +663,10 @@ class ViewFeeder(Controller):
         )
 
     def _compare_sizes(self) -> Computation | None:
-        """Return the computation of the Pareto front.
+        """Return the computation of the Pareto front: the best models for their size or cost.
 
-        Return None until all tests of the runs are done.
+        Return None until all tests of the runs are done: they decide which model is
+        suggested.
         """
         if not self._tests.complete:
             self._views.pareto.wait()
@@ -648,7 +692,7 @@ class ViewFeeder(Controller):
             x_key,
         )
 
-    def _look_at(self, view: ContributedView) -> Computation | None:
+    def _look_at_run(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)
 
     def _compare(self, view: ContributedComparison) -> Computation | None:
@@ -668,6 +712,8 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
+        # Published values are compared with what a run measured itself, by its own
+        # convention, which is what `own` returns.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run for key, run in self._scope.own().items() if key in shown_keys
@@ -692,6 +738,7 @@ class ViewFeeder(Controller):
         shown_keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
+        # Only open documents can be measured again.
         with_data = {
             key: (run, self._runs.record(key).dataset) for key, run in runs.items()
         }
@@ -716,11 +763,12 @@ class ViewFeeder(Controller):
         return computation(tr("Measuring by every convention"), show, compute_means)
 
     def _show_tests(self) -> None:
+        """Show the paired tests of the shown group, and offer its runs as the reference."""
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference
         self._views.tests.set_runs(titles, reference if reference in titles else None)
-        rows = self._tests.rows
+        rows = self._tests.rows  # the reference is the first
         plan = self._runs.record(rows[0].key).plan if rows else None
         self._views.tests.show_rows(rows, self._session.measure, plan)
 

@@ -72,6 +72,7 @@ class FoldsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._columns_key: tuple[object, ...] = ()  # what the columns depend on
+        # Tables of plug-ins are further choices in the header.
         self.tables = {table.key: table for table in run_tables()}
         choices = [(key, tr(table.label)) for key, table in self.tables.items()]
         help_lines = [
@@ -105,6 +106,7 @@ class FoldsView(View):
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``."""
+        # The plan and which parts of the data were measured decide on the columns.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -136,7 +138,11 @@ class FoldsView(View):
     def show_runs(
         self, runs: Mapping[int, RunResult], titles: Mapping[int, str], name: str
     ) -> None:
-        """Show a measure of runs on the same folds side by side, by their numbers and titles."""
+        """Show a measure of runs on the same folds side by side, by their numbers and titles.
+
+        ``name`` is that of the measure. New columns are made only if the runs, or the
+        measure, are others than before.
+        """
         named_runs = [(number, titles[number]) for number in runs]
         key = ("all", name, *named_runs)
         if key != self._columns_key:
@@ -153,7 +159,10 @@ class FoldsView(View):
     def show_table(
         self, table: RunTable, name: str, contents: RunTableRows | str
     ) -> None:
-        """Show a table of the run called ``name``, or the reason why it has none."""
+        """Show a plug-in's table of the run called ``name``, or the reason (a text) why it has none.
+
+        The table may have a sentence below its rows.
+        """
         if isinstance(contents, str):
             self._set_columns((table.key,), ())
             self.set_caption(f"{name} · {contents}")
@@ -184,6 +193,7 @@ class FoldsView(View):
             rows = [row for row in self.table.rows() if _is_mean(row)]
         else:
             rows = [row for row in self.table.rows() if row.fold == fold]
+        # Several rows may have the fold: the current one stays if it is among them.
         current = self.table.current()
         self.table.select(current if current in rows else next(iter(rows), None))
 
@@ -235,7 +245,8 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 def _contributed_column(column: RunColumn) -> Column:
     """Return a column of a plug-in's table.
 
-    Sorting by numbers leaves the row of the mean below the folds.
+    A column without a format (``form``) has texts, any other has numbers. The row of
+    the mean has no fold, and no value to sort by, so that it stays below the folds.
     """
     key = column.key
     if not column.form:
@@ -269,7 +280,11 @@ def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...
 def _columns_of_one_run(
     plan: Plan, tested: bool, validated: bool, left_out: bool
 ) -> list[Column]:
-    """Return the columns of one run: fold, selected values, size, and the measures of each part."""
+    """Return the columns of one run: fold, selected values, size, and the measures of each part.
+
+    ``tested``, ``validated`` and ``left_out`` tell which parts were measured. The last
+    column is empty, and fills the width.
+    """
     return [
         _FOLD_COLUMN,
         *(_chosen_value_column(number, axis) for number, axis in enumerate(plan.axes)),
@@ -297,7 +312,11 @@ def _left_out_measures(plan: Plan) -> tuple[str, ...]:
 
 
 def _chosen_value_column(number: int, axis: Axis) -> Column:
-    """Return the column of the values of a parameter that validation selected on each fold."""
+    """Return the column of the values of a parameter that validation selected on each fold.
+
+    ``number`` is the position of the parameter among the axes of the plan. The values
+    of a grid are printed as powers.
+    """
     return Column(
         f"axis-{number}",
         tr(axis.label),
@@ -310,7 +329,11 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 
 
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
-    """Return the column of a measure on the test or the validation part."""
+    """Return the column of a measure on the test or the validation part.
+
+    A row has a mapping of measures for each part. Rows of the mean and the deviation
+    have no fold, and no value to sort by, so that they stay below the folds.
+    """
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
     if not tested and name == plan.select_by:
@@ -331,7 +354,11 @@ def _measure_column(name: str, part: str, plan: Plan) -> Column:
 
 
 def _left_out_column(name: str, plan: Plan) -> Column:
-    """Return the column of a measure on left-out queries or pairs of the training part."""
+    """Return the column of a measure on left-out queries or pairs of the training part.
+
+    Pairs of documents are left out in place of queries if the plan selects its models
+    by such a measure.
+    """
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr(
@@ -357,7 +384,7 @@ def _left_out_column(name: str, plan: Plan) -> Column:
 
 
 def _single_feature_column(name: str) -> Column:
-    """Return the column of a measure of the best single feature of each fold."""
+    """Return the column of a measure of the best single feature of each fold, to compare a model with."""
     return Column(
         "single",
         tr("single {name}").format(name=name),
@@ -374,7 +401,11 @@ def _single_feature_column(name: str) -> Column:
 def _chosen_value_getter(
     number: int, axis: Axis
 ) -> Callable[[FoldRow], float | str | None]:
-    """Return a function that returns the selected value in a row: a number for a grid, else its label."""
+    """Return a function that returns the selected value in a row: a number for a grid, else its label.
+
+    ``number`` is the position of the parameter among the axes of the plan. Rows of the
+    mean and the deviation have no values.
+    """
 
     def selected_value(row: FoldRow) -> float | str | None:
         if not row.values:
@@ -397,7 +428,10 @@ def _columns_of_several_runs(
 
 
 def _run_column(key: int, title: str, name: str) -> Column:
-    """Return the column of a measure of one run, bold where the run is the best of the fold."""
+    """Return the column of a measure of one run, bold where the run is the best of the fold.
+
+    ``key`` is the number of the run, and ``name`` that of the measure.
+    """
     return Column(
         f"run-{key}",
         f"{key} {title}",

@@ -74,6 +74,9 @@ def run_groups(
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
+    Finished runs that are comparable make a group. An unfinished run is added to the
+    group that it will join, or to a group of unfinished runs of its kind.
+
     Parameters
     ----------
     records : iterable of RunRecord
@@ -89,7 +92,8 @@ def run_groups(
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Unfinished runs that will join no finished run, in groups of one kind.
+    # Groups of unfinished runs that no finished run is comparable with, by their kind:
+    # a run of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -113,6 +117,7 @@ def run_groups(
     listed_groups += [
         _expected_group(expected, keys) for expected, keys in expected_groups.values()
     ]
+    # The other datasets keep the order in which they appear first.
     datasets = list(
         dict.fromkeys([first_data, *(group.data for group in listed_groups)])
     )
@@ -120,7 +125,7 @@ def run_groups(
 
 
 def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult]:
-    """Return the results of the runs that are complete, by their numbers."""
+    """Return the results of the runs that have results of all their folds, by their numbers."""
     results = {key: run.result for key, run in measured.items()}
     return {
         key: result
@@ -143,7 +148,11 @@ def on_every_fold(plan: Plan) -> Plan:
 def _measured_group(
     group: ComparableGroup[int], joined: list[int], records: Mapping[int, RunRecord]
 ) -> RunGroup:
-    """Return the group of finished comparable runs and of the unfinished runs that will join them."""
+    """Return the group of finished comparable runs and of the unfinished runs that will join them.
+
+    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by number.
+    The attributes of the result are explained in `RunGroup`.
+    """
     return RunGroup(
         data=group.key.data_name,
         extent=group.extent,
@@ -161,6 +170,7 @@ def _measured_group(
 
 def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
     """Return whether a run has only some folds of its data, and no run of the same plan has all folds."""
+    # A plan without a list of folds has all of them.
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
     full_plan = on_every_fold(record.plan)

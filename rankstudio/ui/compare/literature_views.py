@@ -34,6 +34,7 @@ class ConventionsView(View):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
+        # measure and convention, on which the columns depend
         self._shape: tuple[str, str] = ("", "")
         about = tr("Mean of the measure and rank of each run, by convention.")
         self.table = self.add_table(
@@ -61,7 +62,7 @@ class ConventionsView(View):
         part : str
             Name of the part that was measured: "test" or "validation".
         """
-        if (name, current) != self._shape:
+        if (name, current) != self._shape:  # what the columns depend on
             self._shape = name, current
             self.table.set_rows(())
             self.table.set_columns(_convention_columns(name, current))
@@ -80,7 +81,7 @@ def _caption(
     counts = {
         key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current
     }
-    most_different = max(counts, key=lambda key: counts[key][0])
+    most_different = max(counts, key=lambda key: counts[key][0])  # most reversed pairs
     n_turned, n_pairs = counts[most_different]
     current_label = convention(current).label
     if len(rows) < 2:
@@ -106,6 +107,10 @@ def _caption(
 
 
 def _convention_columns(name: str, current: str) -> list[Column]:
+    """Return the columns: the run, its method, and the measure by each convention.
+
+    ``name`` is that of the measure, and ``current`` the key of the convention in use.
+    """
     return [
         RUN_DOT,
         Column("key", tr("run"), "right", width=44),
@@ -115,7 +120,11 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 
 
 def _convention_column(key: str, name: str, current: str) -> Column:
-    """Return the column of a measure and of the runs' ranks by one evaluation convention."""
+    """Return the column of a measure and of the runs' ranks by one evaluation convention.
+
+    ``current`` is the convention that all other views follow. A cell holds the pair of
+    mean and rank; it is empty for a run that the convention cannot measure.
+    """
     rules = convention(key)
     current_label = convention(current).label
     bold = (
@@ -128,6 +137,7 @@ def _convention_column(key: str, name: str, current: str) -> Column:
         rules.label,
         "right",
         lambda value: f"{value[0]:.4f}   {value[1]}",
+        # `places` has the ranks of the run by convention
         value=lambda row: (
             (row.means[key], row.places[key]) if key in row.places else None
         ),

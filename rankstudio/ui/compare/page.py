@@ -60,7 +60,8 @@ class ComparePage(CompareController):
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {"export_table": self.table.open}
 
-    def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+    def palette_entries(self) -> Iterator[PaletteEntry]:
+        """Yield two entries of the command palette for each run: to show it, and to remove it."""
         session = self._session
         runs = self._runs
         for run in runs.records:

@@ -157,6 +157,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
+        # A tab has one or several views, its parts. Those with content are offered, by
+        # buttons that are hidden for a single part.
         tab, all_parts = next(
             (tab, parts) for tab, parts in self._tabs.items() if key in parts
         )
@@ -188,18 +190,21 @@ class ResultsPanel(Panel):
         return [part for part in parts if part not in self._absent]
 
     def offer(self, key: str, is_there: bool) -> None:
-        """Offer a view as a part of its tab, or withdraw it.
+        """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
-        The tab's first part then replaces it.
+        If the withdrawn view was the last one shown in its tab, the tab's first part
+        replaces it.
         """
+        # `_absent` has the keys of the views without content.
         has_changed = is_there is (key in self._absent)
         if has_changed:
-            self._absent ^= {key}
+            self._absent ^= {key}  # adds the key, or removes it if it is in the set
             parts = next(parts for parts in self._tabs.values() if key in parts)
             self._last_keys = {
                 tab: parts[0] if last_key == key else last_key
                 for tab, last_key in self._last_keys.items()
             }
+            # The tab that is open shows its remaining parts at once.
             if self.key() in parts:
                 self.show_view(parts[0] if self.key() == key else self.key())
 
@@ -222,6 +227,7 @@ class ResultsPanel(Panel):
         header_width = (
             max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         )
+        # The room suffices for the widest view, so that tools do not jump between views.
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room

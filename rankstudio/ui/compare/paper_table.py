@@ -104,6 +104,8 @@ class TableDialog(SavingDialog):
         self.against = named(
             choice_box(()), "table-reference", tr("Row to test against")
         )
+        # The first entries of two choices stand for their defaults; their keys, _BEST
+        # and _USUAL, are "".
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -164,6 +166,7 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests."""
         self._table = table
+        # The first entry of the references is "best row", and stays.
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
         offered_titles = [
@@ -187,8 +190,9 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask(self) -> None:
-        """Request the table of the chosen contents."""
+        """Request the table of the chosen contents, or say why there is none."""
         try:
+            # `measure` raises an error for a name that is no measure
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
             self.refuse(str(error))
@@ -201,7 +205,10 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _show(self) -> None:
-        """Show the current table in the chosen format."""
+        """Show the current table in the chosen format, as a table or as the text of its file.
+
+        A format without a text, such as Excel's, is shown as a table only.
+        """
         self._enable()
         if self._table is None:
             return
@@ -216,6 +223,10 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
+        """Enable the options and buttons that have an effect.
+
+        A binary format has no text to copy or show. Tests show only in the marks.
+        """
         has_table = self._table is not None
         form = self.chosen_format
         self.save.setEnabled(has_table)
@@ -239,7 +250,10 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def copy_table(self) -> None:
-        """Put the table on the clipboard as text, and HTML also as HTML, for word processors."""
+        """Put the table on the clipboard as text, and HTML also as HTML, for word processors.
+
+        A binary format has no text, so that nothing is copied.
+        """
         form = self.chosen_format
         table = self._table
         if table is None or form.text is None:
@@ -267,6 +281,7 @@ class TableDialog(SavingDialog):
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
+        # write reports a failure, and returns whether the file is written
         if table is not None and self.write(
             path, lambda: write_bytes(path, form.content(table, style))
         ):
@@ -372,7 +387,7 @@ class TableSheet(QTextBrowser):
         self.document().setDocumentMargin(_SHEET_MARGIN)
 
     def show_table(self, table: ResultTable, style: TableStyle) -> None:
-        """Show a table in the given style."""
+        """Show a table in a style, as the HTML of a template, in the font of the window."""
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setFont(QFont(family()))
         self.setHtml(
@@ -422,7 +437,7 @@ class TableController(QObject):
         self._runs = scope.runs
         self._scope = scope
         self._dialog_parent = over
-        self._folder = Path.home()
+        self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
         self._demand = OnDemand(
             self,
@@ -445,7 +460,8 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets.
+        The suggested file is called after the datasets, such as "mq2008-table", with "-"
+        for characters that a file's name may not have.
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -484,6 +500,7 @@ class TableController(QObject):
         if not runs:
             dialog.refuse(tr("No finished run is ticked."))
             return None
+        # A table needs neither the study nor the settings of a report.
         request = ReportRequest(
             runs,
             study=None,

@@ -93,6 +93,7 @@ class ParetoView(View):
             lambda row: row.position,
             _FRONT_TITLE,
         )
+        # columns that a narrow table hides, the first one first
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
@@ -109,7 +110,7 @@ class ParetoView(View):
         columns = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
         fill(self.body, (columns, 1))
         self.plot.picked.connect(self._pick)
-        self.plot.confirms = True
+        self.plot.confirms = True  # a double click chooses a model
         self.plot.confirmed.connect(self.confirmed)
         self.table.confirmed.connect(self.confirmed)
         self.table.chosen.connect(self._on_chosen)
@@ -139,6 +140,7 @@ class ParetoView(View):
         self._clear()
 
     def _clear(self) -> None:
+        """Show no models, and no sentence on them."""
         self._rows = []
         self.plot.set_spots((), None)
         self.table.set_rows(())
@@ -166,6 +168,7 @@ class ParetoView(View):
             Name of the measure.
         """
         self._show_axes(front, name)
+        # Data that are one ranking have no queries to pair: tests then pair the folds.
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
         if front is None:
             self._clear()
@@ -180,7 +183,11 @@ class ParetoView(View):
         self.set_caption(_CLICK_HINT)
 
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
-        """Show the axes and columns of a measure, by size or cost."""
+        """Show the axes and columns of a measure, by size or cost.
+
+        Sizes are on a logarithmic scale, unless a model has no feature (or less than
+        one, as the mean over folds).
+        """
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
         if (name, x_key) != self._columns_key:
@@ -203,8 +210,11 @@ class ParetoView(View):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run, if these are shown.
 
-        This emits no signal.
+        ``key`` is the number of the run. Without an inspection, the chosen model is
+        the inspected one. This emits no signal.
         """
+        # The table highlights the inspected model, else the chosen one; the plot marks
+        # both, if they differ.
         chosen_position = self._position(key, choice)
         position = (
             chosen_position if inspection is None else self._position(key, inspection)
@@ -216,7 +226,7 @@ class ParetoView(View):
         )
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
-        """Return the position of a model; None if the model is not shown."""
+        """Return the position of a run's model, named by a choice; None if the model is not shown."""
         model = key, choice.values, choice.place
         rows = (
             row
@@ -240,6 +250,7 @@ def _combination_text(plan: Plan, model: ParetoModel) -> str:
 
 
 def _spot(row: ParetoRow) -> Spot:
+    """Return the point of a model in the plot: x is its size or its cost, y its mean measure."""
     model = row.model
     cost = (
         tr("cost {cost}").format(cost=significant(model.x))
@@ -262,6 +273,7 @@ def _front_rows(
 
     The best and the suggested model have a remark.
     """
+    # A model that is both is called the best: the later entry wins.
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
     rows = []
     for position, model in enumerate(front.models):
@@ -273,6 +285,7 @@ def _front_rows(
 
 
 def _front_marks(front: ParetoFront) -> Marks:
+    """Return the marks of the plot: the front, the best and the suggested model, and the rule for it."""
     cost = (
         _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
     )
@@ -294,9 +307,17 @@ def _rule_name(front: ParetoFront) -> str:
 def _size_sentence(
     front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
 ) -> str:
-    """Return a sentence on the suggested model, the smallest that is good enough, and on the rule."""
+    """Return a sentence on the suggested model, the smallest that is good enough, and on the rule.
+
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it. ``name`` is that of the
+    measure, ``titles`` has those of the runs, and ``over_folds`` tells that the tests
+    pair folds, not queries.
+    """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
+    # singular or plural; a size is a mean over folds, and may be no whole number
+    number = 1 if suggested.size == 1 else 2
     if front.by != "size":
         return _cost_sentence(front, name)
     best_is_smallest = best.size == min(model.size for model in front.models)
@@ -313,13 +334,13 @@ def _size_sentence(
         text = trn(
             "{size} feature of {title} is not significantly worse than the best model.",
             "{size} features of {title} are not significantly worse than the best model.",
-            1 if suggested.size == 1 else 2,
+            number,
         )
         if over_folds:
             text = trn(
                 "{size} feature of {title} is not significantly worse than the best model, over folds.",
                 "{size} features of {title} are not significantly worse than the best model, over folds.",
-                1 if suggested.size == 1 else 2,
+                number,
             )
     elif isnan(best.error):
         text = tr(
@@ -342,6 +363,7 @@ def _size_sentence(
 
 
 def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
+    """Return the cost of a model, which is its x in a front by cost, with its unit."""
     unit = (
         tr("{number} ms per query")
         if front.by == "milliseconds"
@@ -351,7 +373,11 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 
 
 def _cost_sentence(front: ParetoFront, name: str) -> str:
-    """Return a sentence on the suggested model, the cheapest that is good enough."""
+    """Return a sentence on the suggested model, the cheapest that is good enough.
+
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it.
+    """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if suggested is best:
@@ -411,7 +437,10 @@ _X_LABELS = {
 
 
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
-    """Return the columns of a measure, with the cost where models are compared by cost."""
+    """Return the columns of the table of models, for a measure.
+
+    ``by`` is "size", "cost" or "milliseconds"; for the last two, a column has the cost.
+    """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []
     )

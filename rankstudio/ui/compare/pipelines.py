@@ -86,7 +86,10 @@ class Pipelines:
         self.files = files
 
     def listed(self, file: str) -> list[Plan]:
-        """Return the plans of a file, or without a file those of comparable finished runs and the form's."""
+        """Return the plans of a file, or without a file those of comparable finished runs and the form's.
+
+        ``file`` is a path, or "" for none.
+        """
         if file:
             return list(self.files[file].plans(_NO_DATA))
         form = self._session.plan
@@ -102,6 +105,8 @@ class Pipelines:
 
         Plans that differ only in what they report are the same.
         """
+        # To compare the plans by what they compute, give all of them the same data and
+        # reported measures. The first of equal plans is returned.
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -122,6 +127,9 @@ class Pipelines:
         PlanError, ParameterError
             If the method, the ranker and the form's settings do not fit together.
         """
+        # A method that selects nothing is a ranker itself, so it has no other one. All
+        # methods share the limit of the number of features (k), and the pinned and
+        # banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -145,9 +153,9 @@ class Pipelines:
         )
 
     def left_out(self, plans: Sequence[Plan]) -> str:
-        """Return a note if a method has no parameter for the features that the form pins or bans.
+        """Return a note that some of the plans ignore the features that the form pins or bans.
 
-        Return "" if all methods have one.
+        Their methods have no parameter for them. Return "" if all methods have one.
         """
         form = self._session.plan
         feature_parameters = (
@@ -165,7 +173,8 @@ class Pipelines:
     ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
-        A pipeline of given scores is on the scores' dataset only.
+        A method that only ranks by scores computed elsewhere (`given`) is returned on
+        the dataset of these scores only.
 
         Parameters
         ----------
@@ -175,6 +184,7 @@ class Pipelines:
             Label columns of the open data: each pipeline on these data is returned with
             each label.
         """
+        # Other data than the open ones have their own label, "".
         form = self._session.plan
         rows = []
         for dataset in data:
@@ -194,6 +204,7 @@ class Pipelines:
         form = self._session.plan
         if not label:
             return plan
+        # Scores that were computed elsewhere ("given") do not change with the label.
         adapted = self._at(plan, form.data)
         return (
             adapted
@@ -202,7 +213,11 @@ class Pipelines:
         )
 
     def work(self, plans: Sequence[Plan]) -> Workload:
-        """Return the amount of work of plans, estimated from the finished runs."""
+        """Return the amount of work of plans, estimated from the finished runs.
+
+        The size of the open data scales the estimate; other data are assumed to have
+        five folds.
+        """
         dataset = self._session.dataset
         form_data = self._session.plan.data
         n_folds = len(dataset.folds) if dataset is not None else _USUAL_FOLDS
@@ -220,7 +235,11 @@ class Pipelines:
         )
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
-        """Return a plan with its run, and the measured or estimated duration."""
+        """Return a plan with its run, and the measured or estimated duration.
+
+        ``position`` is that of the pipeline in the list. Of an interrupted run, only the
+        time of the rest is estimated.
+        """
         record = self._run_of(plan)
         if record is not None and record.result is not None:
             return Pipeline(
@@ -258,6 +277,7 @@ class Pipelines:
         records = [
             record for record in self._runs.records if self._is_run_of(record, plan)
         ]
+        # The states are in the order of preference: done, at work, paused, queued.
         for state in _STARTED_STATES:
             for record in records:
                 if record.state is state:
@@ -290,7 +310,8 @@ class Pipelines:
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run has a plan.
 
-        Reported measures may differ, as a run can be measured again.
+        Reported measures may differ, as a run can be measured again; so may the path of
+        the data, if both paths lead to the open data.
         """
         reported = {
             "measures": plan.measures,
@@ -314,6 +335,7 @@ class Pipelines:
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
+        # A plan of a file without data yet refers to none: it keeps its settings.
         if plan.data != _NO_DATA:
             general_names = {
                 p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES
@@ -337,6 +359,7 @@ class Pipelines:
                     for name, column in plan.columns.items()
                     if name not in label_columns
                 }
+        # The convention comes from the dataset, if it is open or a run has used it.
         datasets = (
             record.dataset
             for record in self._runs.records
@@ -357,6 +380,7 @@ def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """
     if dataset is None:
         return plan
+    # Inner folds of the training part also serve as validation data.
     has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
     changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

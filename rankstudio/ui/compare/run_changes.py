@@ -59,6 +59,7 @@ class RunChanges(Controller):
         self._runs.marked.connect(self._mark)
         self._runs.cleared.connect(self._forget)
         self._runs.choiceKept.connect(self._store_choice)
+        # A choice is kept once it has not changed for a moment.
         self._settled = single_shot(_SETTLED_MILLISECONDS, self.keep_choice, self)
         models.session.choiceChanged.connect(self._settled.start)
         self._undo.indexChanged.connect(self._withdraw)
@@ -79,7 +80,7 @@ class RunChanges(Controller):
 
         Ask first if the run has not ended.
         """
-        if self._is_refused(record, _REMOVAL_REFUSED):
+        if self._is_refused(record, _REMOVAL_REFUSED):  # by a read-only study
             return False
         if not record.state.ended:
             text = tr(
@@ -95,7 +96,10 @@ class RunChanges(Controller):
         return True
 
     def _say_removed(self, text: str, n_runs: int) -> None:
-        """Report that runs are removed, with a button that restores all of these runs."""
+        """Report that runs are removed, with a button that restores all of these runs.
+
+        ``n_runs`` is their number: each removal is one step of the undo stack.
+        """
         self._withdraw()
         self._removal_text = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
@@ -105,10 +109,11 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        `description` is "tags", "note" or "method".
+        ``description`` is the key of the column: "tags", "note" or "method". ``key`` is
+        the number of the run.
         """
         record = self._runs.record(key)
-        text = " ".join(text.split())
+        text = " ".join(text.split())  # single spaces
         if description == "tags":
             tags = tuple(
                 dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip())
@@ -116,7 +121,7 @@ class RunChanges(Controller):
             label = replace(record.label, tags=tags)
         elif description == "note":
             label = replace(record.label, note=text)
-        else:  # "method" is the column of names
+        else:  # "method" is the column of names; the plan's title is no name of its own
             label = replace(
                 record.label, name="" if text == record.plan.title else text
             )
@@ -131,6 +136,7 @@ class RunChanges(Controller):
         self._relabel(record, replace(record.label, hidden=not record.label.hidden))
 
     def _relabel(self, record: RunRecord, label: RunLabel) -> None:
+        """Give a run another label, show and store it; refuse it if the study is read-only."""
         if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             record.label = label
             self._runs.changed.emit(record)
@@ -177,6 +183,7 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_choice(self, record: RunRecord) -> None:
+        """Store which model of a run is chosen, unless no study, or a read-only one, has the run."""
         study = self._models.study_store.study
         key = record.stored
         choice = record.choice
@@ -196,7 +203,7 @@ class RunChanges(Controller):
 
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
-        """Store in the study whether a run is removed."""
+        """Store in the study whether a run is removed; its results stay there in either case."""
         study = self._models.study_store.study
         key = record.stored
         if study is not None and key is not None:
@@ -235,6 +242,7 @@ class _Relabelling(LastingChange):
         description: str,
         before: RunLabel | None = None,
     ) -> None:
+        # Every other column that can be edited changes the name.
         super().__init__(
             _CHANGE_NAMES.get(description, tr("the name of run {key}")).format(
                 key=record.key
@@ -243,11 +251,14 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
+        # A command with a label of ``before`` repeats a change that is in effect, so its
+        # first redo does nothing.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None
 
     def again(self) -> _Relabelling:
+        """Return the same change as a new command, which is already done."""
         return _Relabelling(
             self._relabel,
             self._record,

@@ -170,7 +170,10 @@ class RunRow:
 
 
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
-    """Return the row of a run with its current state and measures, and the model chosen by hand."""
+    """Return the row of a run with its current state and measures, and the model chosen by hand.
+
+    ``measured`` has the results by the measures and the convention in use.
+    """
     folds = tuple(measured.folds.values())
     return RunRow(
         key=record.key,
@@ -195,6 +198,7 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
 def _run_notes(
     record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]
 ) -> Iterator[str]:
+    """Yield warnings on the results: notes of the method, on folds, and on queries shorter than cut-offs."""
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
@@ -209,6 +213,7 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
+    # The place on a path is a number of features, unless the steps are rounds.
     size = choice.place if plan.step_kind is StepKind.FEATURES else None
     size_text = "" if size is None else f"k = {size}"
     return " · ".join(filter(None, (values_text, size_text)))
@@ -217,7 +222,10 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
 def _best_means(
     rows: Mapping[int, RunRow], groups: Sequence[RunGroup]
 ) -> dict[tuple[int, str], float]:
-    """Return the best mean within the group for each run of a ranked group, by run and measure."""
+    """Return the best mean within the group for each run of a ranked group, by run and measure.
+
+    A run whose own mean equals this one is the best of its group.
+    """
     best_means: dict[tuple[int, str], float] = {}
     for group in groups:
         members = [
@@ -384,6 +392,9 @@ class RunsPanel(Panel):
     ) -> None:
         """List runs in their groups; emits no signal.
 
+        Without groups, every run counts as measured; with groups, only their measured
+        runs.
+
         Parameters
         ----------
         rows : iterable of RunRow
@@ -409,11 +420,13 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first and is scrolled to.
+        The measure's column comes first. If it is another measure than before, the
+        table is scrolled to the column, which is shown even if the user has hidden it.
         """
         if name != self._measure:
             self._column_choices.pop(name, None)
             self._measure_to_reveal = name
+        # A run alone in its group has nothing to be compared with.
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
         self._compared = {
@@ -447,7 +460,7 @@ class RunsPanel(Panel):
         self._marked_key = key
         group = self.group_of(key) if is_new and key is not None else None
         if group is not None and group.identity in self._folded:
-            self._fold(group.identity)
+            self._fold(group.identity)  # which unfolds a folded group
         self._highlight(scroll=is_new)
 
     @Slot(int)
@@ -460,6 +473,7 @@ class RunsPanel(Panel):
         self._scroll_to_run()
 
     def _scroll_to_run(self) -> None:
+        """Scroll to the run that is to be revealed, if it is listed by now; otherwise wait."""
         row = (
             self._rows.get(self._key_to_reveal)
             if self._key_to_reveal is not None
@@ -474,6 +488,8 @@ class RunsPanel(Panel):
 
     def _show(self) -> None:
         """Show the runs that match the filter in their groups, with columns that fit their plans."""
+        # The settings in which plans differ take a while, so they are computed anew
+        # only for other plans.
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
@@ -502,7 +518,8 @@ class RunsPanel(Panel):
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups.
 
-        Rows without a group come first.
+        Rows without a group come first. Of a folded group, only the heading is listed,
+        and of a group without rows (which the filter may leave out) not even that.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [
@@ -523,10 +540,12 @@ class RunsPanel(Panel):
         """
         if not group.is_ranked or self._groups_by_method:
             return list(members)
+        # Without a measure, the order does not matter.
         higher_is_better = not self._measure or measure(self._measure).higher_is_better
         sign = -1.0 if higher_is_better else 1.0
 
         def sort_key(row: RunRow) -> float:
+            # runs without a mean come last
             mean = row.mean(self._measure) if row.key in group.measured else None
             return inf if mean is None or isnan(mean) else sign * mean
 
@@ -539,12 +558,14 @@ class RunsPanel(Panel):
             for measured_group in self._groups
             if measured_group.measured
         }
+        # The part of the data (test, validation) is said only if groups differ in it.
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
         runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(
             n=len(group.keys)
         )
+        # The sentence is split around the name of the reference, which is bold.
         sentence, reference = self._sentence(group)
         before, name, after = (
             sentence.partition(reference) if reference else (sentence, "", "")
@@ -566,7 +587,12 @@ class RunsPanel(Panel):
         )
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
-        """Return the sentence on a group, and the name of the reference in the sentence or ""."""
+        """Return the sentence on a group, and the name of the reference in the sentence or "".
+
+        The sentence says why the runs are not ranked, or how many are significantly
+        better than the reference. It is "" if there is nothing to say.
+        """
+        # Runs that are done without measures are being measured at this time.
         all_are_done = all(
             self._rows[key].is_done for key in group.keys if key in self._rows
         )
@@ -610,6 +636,7 @@ class RunsPanel(Panel):
         tests = [
             self._compared[key].found for key in group.measured if key in self._compared
         ]
+        # The scale holds the intervals of all differences, and 0, the reference.
         ends = [
             end for test in tests if test is not None for end in (test.low, test.high)
         ]
@@ -621,7 +648,13 @@ class RunsPanel(Panel):
         )
 
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
-        """Return the properties that determine the columns, in the order in which `_columns` unpacks them."""
+        """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
+
+        They are: the names of the measures, the shown one first; the measure that chose
+        models, if its deviation is known; whether plans differ in settings; whether there
+        are tests; the columns that the user shows or hides; those of the columns "note"
+        and "tags" with content; and whether a model was chosen by hand.
+        """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
         )
@@ -650,7 +683,10 @@ class RunsPanel(Panel):
         )
 
     def _set_columns(self, key: tuple[Any, ...]) -> None:
-        """Show other columns if the properties that determine the columns have changed."""
+        """Show other columns if ``key``, the properties that determine the columns, has changed.
+
+        The column of the first measure and those before it do not scroll sideways.
+        """
         if key != self._columns_key:
             self._columns_key = key
             measures, *_ = key
@@ -663,6 +699,7 @@ class RunsPanel(Panel):
         """Bring the column of the measure that was chosen last into view, scrolling sideways only."""
         keys = [column.key for column in self.table.rows_model.columns]
         if self._measure_to_reveal in keys and self.isVisible():
+            # scrollTo needs a row, too: the one at the top, or 0 if there is none (-1)
             top_row = max(0, self.table.rowAt(0))
             bar = self.table.verticalScrollBar()
             value = bar.value()
@@ -674,6 +711,7 @@ class RunsPanel(Panel):
 
     def _caption_text(self, rows: Sequence[RunRow], n_shown: int) -> str:
         """Return the caption: the measured part, the sealed data, and the number of listed runs."""
+        # Groups on different parts of the data name their part in their own headings.
         parts = list(
             dict.fromkeys(group.part for group in self._groups if group.measured)
         )
@@ -681,6 +719,7 @@ class RunsPanel(Panel):
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
+            # whether every run with measures is on data with a sealed test part
             is_all_sealed = {
                 row.key for row in rows if row.summary.means
             } <= self._sealed.keys()
@@ -694,7 +733,10 @@ class RunsPanel(Panel):
         return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
-        """Return all columns, beginning with those that a small window has to show."""
+        """Return all columns, beginning with those that a small window has to show.
+
+        Columns without content, such as tests before there are any, are left out.
+        """
         (
             measures,
             chooser,
@@ -746,7 +788,10 @@ class RunsPanel(Panel):
         )
 
     def _actions(self, row: RunRow) -> list[RowAction]:
-        """Return the actions of the context menu for a run."""
+        """Return the actions of the context menu for a run.
+
+        Stop, resume and compare are offered only in states in which they are possible.
+        """
         editable_columns = (
             ("method", tr("Rename")),
             ("tags", tr("Tags…")),
@@ -795,6 +840,7 @@ class RunsPanel(Panel):
 
     @Slot(object)
     def _ask_for_every_fold(self, identity: Hashable) -> None:
+        """Ask to run on all folds those runs of a group that have only some folds."""
         group = next(
             (candidate for candidate in self._groups if candidate.identity == identity),
             None,
@@ -817,6 +863,7 @@ class RunsPanel(Panel):
         )
         self._add_entry(tr("Show hidden runs"), self._shows_hidden, self._show_hidden)
         self._menu.addSeparator()
+        # A column without a title holds marks only, such as the ticks.
         for column in self._columns():
             key = column.key
             if column.title and key not in ("key", "method"):
@@ -875,7 +922,11 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
-    """Return the columns that identify a run: tick, dot, number and method."""
+    """Return the columns that identify a run: tick, dot, number and name.
+
+    The dot has the run's color in plots. A run with a note on its results has a mark
+    after its name.
+    """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
         "key",
@@ -906,7 +957,7 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return those of the columns "tags" and "note" whose key is among the given keys."""
+    """Return those of the columns "tags" and "note" whose key is among some keys; both can be edited."""
     tags = Column(
         "tags",
         tr("tags"),
@@ -929,7 +980,7 @@ def label_columns(keys: Collection[str]) -> list[Column]:
 
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
-    """Return the column of the parameters in which runs of a method differ."""
+    """Return the column of the parameters in which runs of a method differ; ``differences`` gives its text."""
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
         "parameters",
@@ -947,7 +998,7 @@ def measure_column(
     is_best: Callable[[RunRow, str], bool],
     is_ranked: Callable[[RunRow], bool],
 ) -> Column:
-    """Return the column of a measure's mean."""
+    """Return the column of a measure's mean: bold for the best run, muted for runs that are not ranked."""
     return Column(
         name,
         name,
@@ -962,7 +1013,10 @@ def measure_column(
 
 
 def chosen_on_column(name: str) -> Column:
-    """Return the column of the mean on the part that selected the models."""
+    """Return the column of the mean of a measure on the part of the data that selected the models.
+
+    Cells of runs that are not finished are empty.
+    """
     return Column(
         "chosen_on",
         Part.CHOSEN_ON.label,
@@ -990,8 +1044,8 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser` (no column for ""), the gain that of
-    the measure `name`.
+    The deviation is that of the measure `chooser`, which chose the models (no column for
+    ""); the gain is that of the measure `name`.
     """
     deviation = Column(
         "deviation",
@@ -1095,7 +1149,11 @@ _STATE_NAMES = {
 
 
 def _status_text(row: RunRow) -> ProgressCell | str:
-    """Return the content of the status cell: a progress bar while the run works, else a text."""
+    """Return the content of the status cell: a progress bar while the run works, else a text.
+
+    The text in the bar counts the folds, or for a single fold tells the time that is
+    left. The message of an interrupted run begins with how much of it is done.
+    """
     folds = ""
     if row.n_folds > 1:
         folds = tr("{done} of {there} folds").format(
@@ -1115,6 +1173,8 @@ def _status_text(row: RunRow) -> ProgressCell | str:
 
 
 def _status_hint(row: RunRow) -> str:
+    """Return the tooltip of the status: the progress and the time left, or a remark on the state."""
+    # The cell shows a bar while the run works, so the tooltip has the numbers.
     if row.state == "running":
         running = tr("running, {progress} done").format(
             progress=percentage(row.progress)
@@ -1146,13 +1206,13 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows that contain all words of a text.
+    """Return the rows that contain all words of a text, in upper or lower case.
 
-    `by_method` puts the rows of each method together.
-
-    The methods are then in the order of their first rows.
+    `by_method` puts the rows of each method together; the methods are then in the order
+    of their first rows.
     """
     words = text.casefold().split()
+    # `searched` is the text of a row in which the filter searches, in lower case.
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:
         return matches
@@ -1165,6 +1225,7 @@ def folds_text(record: RunRecord) -> str:
     n_done = len(record.folds)
     n_folds = record.n_folds
     folds = record.plan.folds
+    # A plan that lists no folds has all of them; the data may have one only.
     if n_folds == 1:
         return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
     was_stopped = record.state.value in ("unfinished", "cancelled", "failed")

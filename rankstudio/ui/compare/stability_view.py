@@ -92,7 +92,7 @@ class StabilityView(View):
             lambda row: row.feature,
             name,
         )
-        self.table.feature_of = lambda row: row.feature
+        self.table.feature_of = lambda row: row.feature  # for the box about a feature
         self.facts = KeyValue()
         self.warning = named(PlainLabel(), role="caption")
         self._lay_out()
@@ -103,6 +103,8 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
+        # Beside Jaccard's index, one that is corrected for chance is offered. Which one
+        # that is depends on whether all selections have the same number of features.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index
@@ -126,7 +128,7 @@ class StabilityView(View):
         )
 
     def clear(self, caption: str = "") -> None:
-        """Show no run."""
+        """Show no run, and a caption that may say why."""
         self._stability = None
         self.table.set_columns(())
         self.table.set_rows(())
@@ -147,6 +149,7 @@ class StabilityView(View):
         )
 
     def _lay_out(self) -> None:
+        """Lay out the map, the table, and the indices in an area that scrolls."""
         self.warning.setWordWrap(True)
         self.warning.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
@@ -173,7 +176,10 @@ class StabilityView(View):
 
     @Slot()
     def _show_map(self) -> None:
-        """Show the similarity of the folds' selections as a map, or the reason why there is no map."""
+        """Show the similarity of the folds' selections as a map, or the reason why there is no map.
+
+        The values have shape (n_folds, n_folds): a row and a column for each fold.
+        """
         stability = self._stability
         n_folds = len(stability.folds) if stability is not None else 0
         if stability is None or not 1 < n_folds <= _MAX_MAPPED_FOLDS:
@@ -219,11 +225,12 @@ def _index_value(stability: SelectionStability, index: str) -> float:
 
 
 def _index_facts(stability: SelectionStability) -> list[Fact]:
-    """Return the stability indices with their explanations."""
+    """Return the stability indices with their explanations; none for a single fold."""
     indices = stability.indices
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
         return []
+    # Nogueira's index, its standard error (not shown) and the ends of its interval.
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
@@ -272,7 +279,10 @@ _FEATURE_COLUMNS = (
 
 
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
-    """Return the columns: the feature, the number of folds that select it, and its rank in each fold."""
+    """Return the columns: the feature, the number of folds that select it, and its rank in each fold.
+
+    Many folds have no columns of their own. The number is drawn as a bar, too.
+    """
     times = Column(
         "times",
         tr("folds"),
@@ -292,6 +302,7 @@ def _stability_columns(folds: Sequence[int]) -> list[Column]:
 
 
 def _rank_column(fold: int) -> Column:
+    """Return the column of the positions at which a fold has selected each feature."""
     return Column(
         f"fold-{fold}",
         tr("fold {fold}").format(fold=fold),

@@ -53,6 +53,7 @@ class TestsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._measure = ""
+        # numbers and titles of the runs that are offered as the reference
         self._runs: tuple[tuple[int, str], ...] | None = None
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_REFERENCE_BOX_WIDTH)
@@ -84,10 +85,12 @@ class TestsView(View):
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
+        # The reference alone is no comparison.
         self.table.set_rows(rows if len(rows) > 1 else ())
         # The column "differs" contains the reasons why runs are left out: with such
         # runs it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
+        # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(
             _SPARE_COLUMNS, key=lambda group: some_are_left_out and "differs" in group
         )
@@ -121,7 +124,10 @@ class TestsView(View):
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
-        """Return the caption of the tests: the measure, the reference, and how many tests are missing."""
+        """Return the caption of the tests: the measure, the reference, and how many tests are missing.
+
+        The first row is the reference, and ``plan`` its plan.
+        """
         tests = [row.found for row in rows if row.found is not None]
         n_waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2 or plan is None:
@@ -191,7 +197,12 @@ def _result_column(
     bold: Callable[[ComparedRun], bool] | None = None,
     full: str = "",
 ) -> Column:
-    """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`."""
+    """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
+
+    A run without a test (``found``), such as the reference, has an empty cell. ``text``
+    formats the number; ``bold`` returns whether the number of a row is bold; ``full``
+    is a longer title for exported files.
+    """
     return Column(
         key,
         title,
@@ -211,6 +222,7 @@ def _corrected_p_column(
 ) -> Column:
     """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints.
 
+    `key` and `raw_key` are the attributes with the corrected and the uncorrected values.
     `decides` tells whether the p-values of this column decide on significance, and are
     bold if significant.
     """
@@ -344,7 +356,7 @@ _LAST_COLUMNS = (
 
 
 def _columns_for_measure(name: str) -> tuple[Column, ...]:
-    """Return the columns for a measure."""
+    """Return the columns of the table of tests for a measure: its mean, the difference, and the tests."""
     if measure(name).higher_is_better:
         tooltip = tr(
             "{name} minus that of the reference, mean over the queries; higher is better"

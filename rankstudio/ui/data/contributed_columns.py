@@ -50,6 +50,7 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
+        # The last computed values by the id of the feature, and what they depend on.
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
         self._demand = OnDemand(
@@ -72,13 +73,15 @@ class ContributedColumn(QObject):
         self._demand.forget()
 
     def _key(self) -> Key | None:
-        """Return the key of the values: dataset, fold and convention.
+        """Return what the values depend on: dataset, number of the fold, and convention.
 
-        Return None if they cannot be computed.
+        Return None if they cannot be computed on the shown fold (``watched``).
         """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
+        # The entry names the parts of the data that it reads beside the training part,
+        # and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):
             return None
         parts = [fold.parts[name] for name in {"train", *self.entry.parts}]
@@ -87,15 +90,16 @@ class ContributedColumn(QObject):
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the column on the watched fold.
+        """Return the computation of the column on the shown fold (``watched``).
 
-        Return None without a fold.
+        Return None while no fold, or all folds, are shown.
         """
         fold = self._session.watched
         key = self._key()
         if fold is None:
             return None
 
+        # The key is that of the time of the request, as another fold may be shown later.
         def show(values: dict[int, FeatureValue]) -> None:
             self._values = values
             self._values_key = key
@@ -129,9 +133,10 @@ def contributed_columns(
 def _column_values(
     function: str, fold: Fold, convention: str
 ) -> dict[int, FeatureValue]:
-    """Return the values of a column.
+    """Return the values of a column by the ids of the features.
 
-    It is called on the worker, where the plug-in's module is imported.
+    It is called on the worker, where the plug-in's module is imported. ``function`` is
+    the path of the plug-in's function, "module:name".
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

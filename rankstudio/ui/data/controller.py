@@ -53,11 +53,12 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        # by fold and convention
+        # Reports on the quality of features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # for the next dataset
+        # Reports that also hold for the next dataset, if that differs from the present
+        # one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
-        self._notes: Mapping[int, str] = {}
+        self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics
@@ -94,10 +95,11 @@ class DataController(PageController):
             self._show_statistics()
 
     def turn(self, by: int) -> None:
-        """Show the next fold (1) or the previous one (-1)."""
+        """Show the next fold (1) or the previous one (-1); after the last one comes the first."""
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
+            # While all folds are shown, the next one is the first.
             position = (
                 numbers.index(self._session.fold)
                 if self._session.fold in numbers
@@ -107,6 +109,11 @@ class DataController(PageController):
 
     @Slot()
     def _show(self) -> None:
+        """Show other data, and discard what was computed for the previous ones.
+
+        Reports and summaries stay if only names of features have changed; then
+        ``_reports_to_keep`` has the reports.
+        """
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
         for demand in (self._summary_demand, self._quality_demand):
@@ -138,6 +145,7 @@ class DataController(PageController):
             self._summary_demand.update()
 
     def _summary_key(self) -> Key | None:
+        """Return dataset and fold; None if their summary is known already, or cannot be computed."""
         dataset = self._session.dataset
         fold = self._session.fold
         if (
@@ -149,9 +157,10 @@ class DataController(PageController):
         return dataset, fold
 
     def _describe(self) -> Computation | None:
-        """Return the computation of the summary of the current fold.
+        """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data.
+        Return None without data. The summary has counts of documents, queries and labels,
+        and statistics of the features.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -171,6 +180,7 @@ class DataController(PageController):
         )
 
     def _reason_without_statistics(self) -> str:
+        """Return a sentence: no data are open, statistics are being computed, or documents are missing."""
         if self._session.dataset is None:
             return NOTHING
         return (
@@ -185,8 +195,8 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # after a change of the data, signals of plan or measure may come before
-            # that of the data
+            # After a change of the data, signals of plan or measure may come before
+            # that of the data; the panel does not have the new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -204,6 +214,8 @@ class DataController(PageController):
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
+        # `_view` is the pair of shown fold and convention. Until its report is computed,
+        # the quality of each feature is None.
         report = self._reports.get(self._view)
         qualities = (
             report.features if report is not None else [None] * len(summary.features)
@@ -216,10 +228,12 @@ class DataController(PageController):
         contributed_values = {
             column.entry.key: column.values() for column in self._contributed
         }
+        # Milliseconds that features cost for each document, and once for each query.
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
-        if dataset is not None:  # a name may be newer than the summary
+        if dataset is not None:
+            # The user may have renamed a feature since the summary was computed.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -271,9 +285,8 @@ class DataController(PageController):
     def _costs(self) -> dict[int, float] | None:
         """Return the costs in the plan that are not 1, by the ids of features.
 
-        Return None without costs.
-
-        Costs in milliseconds are shown in other columns, and are not returned.
+        Return None for a method without costs, or for costs in milliseconds, which are
+        shown in other columns.
         """
         parameter = self.costs_parameter()
         if (
@@ -289,6 +302,7 @@ class DataController(PageController):
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
+        """Return dataset, fold and convention; None if their report is known, or cannot be computed."""
         dataset = self._session.dataset
         view = self._view
         if dataset is None or view in self._reports or not self._session.has_documents:
@@ -296,9 +310,11 @@ class DataController(PageController):
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
-        """Return the computation of the quality report on the features.
+        """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None before the summary.
+        Return None until the summary is computed, which the report needs. The report is
+        stored under the fold and the convention (``view``) that are shown now, as
+        others may be shown by the time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

@@ -45,6 +45,7 @@ class DataSources(QDialog):
         self._theme = theme
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
+        # the file has an entry for each dataset
         for source in table("features", "sources.toml")["source"]:
             column.addWidget(_card(source))
         column.addStretch(1)
@@ -73,7 +74,11 @@ class DataSources(QDialog):
 
 
 def _card(source: dict[str, str]) -> QFrame:
-    """Return the card of one dataset."""
+    """Return the card of one dataset: its contents, terms of use, citation and address.
+
+    ``source`` has the texts on the dataset, an entry of the program's file on where to
+    get data. "open" says how to open the dataset.
+    """
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))

@@ -99,7 +99,10 @@ class FeatureNames(Controller):
         self._ask(tr("Names of features"), _NAME_FILTER, self.read)
 
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
-        """Ask for a file that goes with the open data, and read it."""
+        """Ask for a file that goes with the open data, beside them, and read it with a function.
+
+        ``kinds`` is the filter of the dialog. Without open data nothing happens.
+        """
         dataset = self._session.dataset
         name = (
             ask_beside(self._window, title, kinds, dataset.path)
@@ -110,13 +113,14 @@ class FeatureNames(Controller):
             read(Path(name))
 
     def read(self, path: Path) -> None:
-        """Take over the names and groups in a file.
+        """Take over the names and groups of features in a file.
 
-        A file without both is refused.
+        A file that has neither names nor groups of features of the data is refused.
         """
         dataset = self._session.dataset
         if dataset is None:
             return
+        # A file may have groups, names or both.
         has_groups = self.groups.read(path)
         try:
             names = read_feature_names(path)
@@ -133,6 +137,7 @@ class FeatureNames(Controller):
                 )
             )
             return
+        # Names in the file replace earlier ones; other features keep theirs.
         self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
     @Slot()
@@ -141,9 +146,10 @@ class FeatureNames(Controller):
         self._ask(tr("Import feature set"), _FEATURE_SET_FILTER, self.read_set)
 
     def read_set(self, path: Path | str) -> None:
-        """Take over the feature set in a file.
+        """Take over the feature set in a file, which defines how a search engine computes features.
 
-        A set that defines no feature of the data is refused.
+        A set that defines no feature of the data is refused. A warning says if it does
+        not match the data.
         """
         dataset = self._session.dataset
         path = Path(path)
@@ -158,7 +164,7 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
             return
         feature_set = new_dataset.extension(FeatureSet)
-        assert feature_set is not None
+        assert feature_set is not None  # it was just added
         self._notes = replace(self._notes, feature_set=feature_set)
         self._exchange(dataset, new_dataset)
         self.said.emit(
@@ -194,17 +200,18 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
-        uses = {
+        # The value MILLISECONDS makes a method with a parameter of costs use these costs.
+        cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
-        parameters = {**plan.parameters, **uses}
+        parameters = {**plan.parameters, **cost_parameters}
         self._session.change(
             tr("the costs of {name}").format(name=path.name),
             costs=costs.plain(),
             parameters=parameters,
         )
         text = tr("All features cost {number} ms per query.")
-        if uses:
+        if cost_parameters:
             text = tr(
                 "All features cost {number} ms per query. {method} now selects by milliseconds."
             )
@@ -214,6 +221,7 @@ class FeatureNames(Controller):
 
     @Slot()
     def _load(self) -> None:
+        """Load the user's notes on the features of the open data, unless they are the same data as before."""
         dataset = self._session.dataset
         if dataset is not None and dataset.origin.checksum != self._checksum:
             self._checksum = dataset.origin.checksum
@@ -228,7 +236,7 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_name(row.feature_id, text))
 
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
-        """Return the actions of the context menu for a feature."""
+        """Return the actions of the context menu for a feature; a cost is offered if the method has costs."""
         actions = [
             RowAction(tr("Note…"), partial(self._ask_note, row)),
             RowAction(tr("Group…"), self.groups.ask),
@@ -238,6 +246,7 @@ class FeatureNames(Controller):
         return actions
 
     def _ask_note(self, row: DescribedFeature) -> None:
+        """Ask the user for a note on a feature, and store it; "" removes the note."""
         text, agreed = QInputDialog.getText(
             self._window,
             tr("Note"),
@@ -249,6 +258,7 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_note(row.feature_id, text))
 
     def _ask_cost(self, row: DescribedFeature) -> None:
+        """Ask the user for the cost of a feature, and change it in the plan."""
         text, agreed = QInputDialog.getText(
             self._window,
             tr("Cost"),
@@ -264,7 +274,11 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and store them."""
+        """Show other names and notes everywhere, and store them for the open data.
+
+        Do nothing if they have not changed. New names need a copy of the dataset, by
+        which the session and the runs replace the present one.
+        """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
@@ -288,15 +302,15 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
-        """Set the cost of a feature in the plan from a typed text.
+        """Set the cost of a feature, by its id, in the plan from a typed text.
 
-        Report a text that is no cost.
+        A text that is no number above 0 is reported, and changes nothing.
         """
         parameter = self._data.costs_parameter()
         try:
             cost = float(text)
         except ValueError:
-            cost = math.nan
+            cost = math.nan  # fails the check below
         if parameter is None:
             return
         if not 0 < cost < math.inf:
@@ -306,6 +320,8 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
+        # A typed cost ends the use of imported costs in milliseconds. Costs of 1, the
+        # default, are not stored.
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
@@ -341,9 +357,9 @@ class FeatureGroups(Controller):
         self._session = session
         self._table = data.statistics.table
         self._window = parent
-        self._groups: Groups = feature_groups_of(session.plan)
-        # The user's changes: checksum of the data, groups before and groups after the
-        # change.
+        self._groups: Groups = feature_groups_of(session.plan)  # as seen last
+        # The changes that the user made here, to tell them from other changes of the
+        # plan: checksum of the data, groups before and groups after the change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -360,6 +376,7 @@ class FeatureGroups(Controller):
                 tr("Select rows of the feature table on the Data page first")
             )
             return
+        # The present group of the first feature is the first one offered; "" is none.
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")
         offered = [
@@ -376,16 +393,17 @@ class FeatureGroups(Controller):
             tr("Group"),
             tr("Group for {what}. Leave empty for no group:").format(what=subject),
             offered,
-            0,
-            True,
+            0,  # the first one is selected
+            True,  # a new name can be typed
         )
         if agreed:
             self._put(rows, name)
 
     def read(self, path: Path) -> bool:
-        """Take over the groups in a file.
+        """Take over the groups in a file, as far as the data have their features.
 
-        Return whether it has groups with features of the data.
+        Return whether there are such groups. A file without groups is no error here, as
+        it may have names.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -404,7 +422,7 @@ class FeatureGroups(Controller):
             self._put([row], text)
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
-        """Put features into a group; "" for no group."""
+        """Put features into the group called ``name``, and out of their groups; "" for no group."""
         members = [row.feature_id for row in rows]
         if len(members) == 1:
             subject = tr("feature {members}").format(members=members[0])
@@ -416,6 +434,7 @@ class FeatureGroups(Controller):
         self._change(tr("the group of {what}").format(what=subject), groups)
 
     def _change(self, text: str, groups: Groups) -> None:
+        """Change the groups of the plan, and note the change as the user's; ``text`` is for the Edit menu."""
         dataset = self._session.dataset
         old_groups = feature_groups_of(self._session.plan)
         if dataset is not None and groups != old_groups:
@@ -426,8 +445,8 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        Groups that come with the plan of a run or of a file are not stored as the
-        user's.
+        What listens stores the groups with the user's notes on the data. Groups that
+        come with the plan of a run or of a file are not stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups

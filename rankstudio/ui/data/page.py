@@ -45,7 +45,8 @@ class DataPage(DataController):
     def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
         return {"feature_set": self.names.read_set, "costs": self.names.read_costs}
 
-    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """Return the functions of the page's menu commands, by their keys; ``turn`` shows another fold."""
         return {
             "next_fold": partial(self.turn, 1),
             "previous_fold": partial(self.turn, -1),

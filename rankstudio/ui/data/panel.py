@@ -46,16 +46,19 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return how a dataset was read: format, columns and joined files.
+    """Return how a dataset was read, as rows of title and value: format, columns and joined files.
 
-    LETOR text needs no such facts.
+    LETOR text needs no such facts: it is the usual format, without choices.
     """
+    # `read_as` names the format and the columns or files used; `qid` is the column of
+    # query ids, or the file that says which documents belong to which query.
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
     if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
+    # A format without a column of labels has the sizes of its queries in a file.
     query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
         rows.append(
@@ -88,7 +91,10 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
-    """Return how a dataset was read, as a sentence."""
+    """Return how a dataset was read, as a sentence: the columns, if there are such, and the size.
+
+    The size is that of the training part of the first fold.
+    """
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(
@@ -150,7 +156,11 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def fold_facts(
     fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False
 ) -> tuple[Fact, ...]:
-    """Return the numbers of documents, queries and features of a fold, as "train / vali / test"."""
+    """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
+
+    Without documents, a note says that they are not open. The summary, which takes time
+    to compute, adds notes; None until it is there.
+    """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
     names = " / ".join(fold.parts)
@@ -173,7 +183,11 @@ def fold_facts(
 def all_folds_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None
 ) -> tuple[Fact, ...]:
-    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts."""
+    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts.
+
+    The test parts of all folds have each document once. None stands for a summary that
+    is not computed yet.
+    """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
         rows.append(ABSENT)
@@ -195,7 +209,10 @@ def all_folds_facts(
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, with a note on constant ones, which cannot change any ranking."""
+    """Return the number of features, with a note on constant ones, which cannot change any ranking.
+
+    Without a summary (None, as it is not computed yet) there is no note.
+    """
     constant = summary.constant if summary else ()
     if not constant:
         return Fact(tr("features"), count_text(n_features))
@@ -216,6 +233,8 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
+    # The positions at which six ranges of about equally many different labels begin,
+    # and the end.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -238,6 +257,7 @@ def _constant_features_sentence(features: Sequence[FeatureSummary]) -> str:
 
 
 def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
+    """Return a sentence on queries without a relevant document; "" without such queries."""
     if summary is None or not summary.without_relevant:
         return ""
     return trn(
@@ -250,7 +270,11 @@ def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
 def convention_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None, key: str
 ) -> tuple[Fact, ...]:
-    """Return notes on the convention of the measures, if it does not suit the labels or the queries."""
+    """Return notes on the convention of the measures, if it does not suit the labels or the queries.
+
+    A convention may set a measure to 0 for queries shorter than its cut-off, such as the
+    10 of NDCG@10. ``key`` is that of the convention.
+    """
     short = (
         short_queries(summary.query_sizes, key, USUAL_MEASURES)
         if summary is not None
@@ -261,6 +285,7 @@ def convention_facts(
         if summary is not None
         else 0.0
     )
+    # `known` is the known dataset that the data are, if they were recognized.
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:
@@ -299,6 +324,7 @@ class DataPanel(Panel):
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._convention = self._opening_text = ""
+        # by the number of the fold; None for all folds
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(
             ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading"
@@ -342,6 +368,8 @@ class DataPanel(Panel):
         ]
         if len(numbers) > 1:
             options.append((None, tr("all")))
+        # Up to six folds have a button each; more are in a combo box, and one alone
+        # needs no choice.
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._fold_box.clear()
@@ -377,6 +405,7 @@ class DataPanel(Panel):
         self.set_caption(
             convention(key).label + (f" · {tr('scaled')}" if scaled else "")
         )
+        # its name in the caption leads to the entry "convention" of the glossary
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
@@ -388,6 +417,7 @@ class DataPanel(Panel):
             numbers = (
                 [fold.number for fold in self._dataset.folds] if self._dataset else []
             )
+            # the entry after the folds is "all folds"
             self._fold_box.setCurrentIndex(
                 numbers.index(number) if number in numbers else len(numbers)
             )
@@ -423,12 +453,12 @@ class DataPanel(Panel):
             self._facts,
             self._labels_title,
             self._labels,
-            1,
+            1,  # empty space at the bottom
             spacing=6,
         )
 
     def _refresh(self) -> None:
-        """Show the facts of the current fold, or of all folds."""
+        """Show the facts of the current fold, or of all folds, and the bars of its labels."""
         if self._dataset is None:
             return
         summary = self.summary()
@@ -440,6 +470,7 @@ class DataPanel(Panel):
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
         else:
             rows = all_folds_facts(self._dataset, summary)
+        # While the documents are being opened, a text on that replaces "not open".
         if self._opening_text:
             opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
@@ -455,6 +486,7 @@ class DataPanel(Panel):
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:
+        """Show the bars of the relevance labels; hide them until the summary is computed (None)."""
         has_summary = summary is not None
         for widget in (self._labels_title, self._labels):
             widget.setVisible(has_summary)
@@ -465,7 +497,10 @@ class DataPanel(Panel):
             self._labels.set_rows(label_rows(summary))
 
     def described(self) -> str:
-        """Return which documents the summary describes: "training documents of fold 4"."""
+        """Return which documents the summary describes: "training documents of fold 4".
+
+        That of all folds describes the test parts, which have each document once.
+        """
         if self._fold is not None:
             has_several_folds = (
                 self._dataset is not None and len(self._dataset.folds) > 1

@@ -42,27 +42,34 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # that a job reads, or that has failed
+        # The settings of reading and dividing with which a job reads the data now, or
+        # has failed to; None otherwise.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
-        """Exchange the open data for data with the folds of the plan: those of a run, or data read again."""
+        """Make the open data fit the plan: have them read and divided as the plan says.
+
+        If a run has them so already, its dataset is used; else they are read again in
+        the background.
+        """
         session = self._session
         plan = self._session.plan
         planned_reading = reading(plan)
         if not session.has_documents:
             return
-        if session.read_as_planned:
-            # the change was undone before it was done, or refused
+        if session.data_match_plan:
+            # The plan was changed back before the data were read again, or after they
+            # could not be divided.
             if self._requested_reading is not None:
                 self._requested_reading = None
                 if self._job is not None:
                     self._job.cancel()
                 self.divided.emit()
             return
+        # A job reads the data so, or has failed to, which is not tried again.
         if planned_reading == self._requested_reading:
             return
         dataset_of_run = self._dataset_of_run(plan)
@@ -73,6 +80,7 @@ class ResplitController(Controller):
             return
         self._requested_reading = planned_reading
 
+        # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
             if (
                 reading(session.plan) == planned_reading
@@ -93,11 +101,13 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
+            # A run that only has a record of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None
 
     def _end(self, outcome: Outcome) -> None:
+        """Report that the data have the folds of the plan, or why they cannot be divided so."""
         self._job = None
         if outcome.ending is Ending.DONE:
             self._requested_reading = None

@@ -96,13 +96,14 @@ class DescribedFeature:
         """The histogram in words: the range of the values, and the fullest bin."""
         if self.quality is None:
             return ""
+        # Shares and counts have shape (2, number of bins): all documents, relevant ones.
         histogram = self.quality.histogram
         all_shares, relevant_shares = histogram.shares.tolist()
         _, n_relevant = histogram.counts.sum(axis=1).tolist()
         tallest = max(range(len(all_shares)), key=all_shares.__getitem__)
         width = (histogram.high - histogram.low) / len(all_shares)
         low = histogram.low + tallest * width
-        if not width:
+        if not width:  # the least value is the greatest
             return tr("All values are {number}.").format(number=_number(histogram.low))
         text = tr(
             "From {least} to {most}. {every} of all documents are between {low} and {high}."
@@ -163,6 +164,7 @@ _short = partial(significant, digits=4)
 
 
 def _range_text(row: DescribedFeature) -> str:
+    """Return the least and the greatest value of a feature; a single number if they are equal."""
     summary = row.summary
     if summary.minimum == summary.maximum:
         return _number(summary.minimum)
@@ -282,7 +284,7 @@ _WARNING_COLUMN = Column(
 
 
 def _single_feature_column(measure: str) -> Column:
-    """Return the column of a measure of the ranking by each feature alone."""
+    """Return the column of a measure of the ranking by each feature alone, with the direction as its tooltip."""
     return Column(
         measure,
         measure,
@@ -298,7 +300,10 @@ def _single_feature_column(measure: str) -> Column:
 
 
 def _contributed_column(entry: FeatureColumn) -> Column:
-    """Return the column of a plug-in."""
+    """Return the column of a plug-in: a number for each feature, and a text on it as the tooltip.
+
+    Features without a value have an empty cell.
+    """
 
     def number(row: DescribedFeature) -> float | None:
         return (
@@ -321,7 +326,11 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 
 
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
-    """Return the keys of the columns that are hidden, in this order, if names have less than `NAME_WIDTH`."""
+    """Return the keys of the columns that a narrow table hides.
+
+    They are hidden in this order until the column of names has the width `NAME_WIDTH`.
+    A column of groups without content is the first, columns of plug-ins are the last.
+    """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
         *empty_columns,
@@ -341,6 +350,8 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
 
     Empty columns of missing values, costs or plug-ins are left out.
     """
+    # Costs of 1 are the default. The measures are those by which each feature was
+    # assessed; until one is, the usual ones.
     has_missing_values = any(row.summary.missing for row in rows)
     has_times = any(row.per_query is not None for row in rows)
     has_costs = any(row.cost not in (None, 1.0) for row in rows)
@@ -439,6 +450,7 @@ class StatisticsPanel(Panel):
             rows or [DescribedFeature(f, None, f.name) for f in summary.features]
         )
         self.sizes.set_numbers(summary.query_sizes)
+        # The current tab stays, unless it is that of the documents and they are gone.
         index = self._tabs.currentIndex()
         self._show_documents(part)
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
@@ -453,10 +465,12 @@ class StatisticsPanel(Panel):
         self._show_documents(None)
 
     def _show_features(self, rows: Sequence[DescribedFeature]) -> None:
+        """Show features in the table, in columns that have content; ids have the width of the longest one."""
         columns = feature_columns(rows)
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
         self.table.set_rows(rows)
+        # a narrow table hides these columns one by one, so that names have room
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
@@ -477,6 +491,7 @@ class StatisticsPanel(Panel):
 
 
 def _headline_text(summary: DatasetSummary) -> str:
+    """Return sentences on the documents, and a note if the table leaves features out."""
     limit_note = ""
     if len(summary.features) < summary.n_features:
         limit_note = tr(
@@ -490,7 +505,7 @@ def _documents_sentence(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
-    if sizes.max() == 1:
+    if sizes.max() == 1:  # sizes are numbers of documents of each query
         return tr(
             "Each of {n:,} documents is the only one of its query, so there is nothing to rank. Check the "
             "query ids."
@@ -536,7 +551,10 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 
 
 def _document_columns(data: RankingDataset) -> list[Column]:
-    """Return the columns of a table whose rows are the indices of documents: relevance, query and others."""
+    """Return the columns of a table whose rows are the indices of documents.
+
+    They are relevance, query, the features, and the comment in the file, if it has any.
+    """
 
     def comment(row: int) -> str:
         return data.comments[row] if row < len(data.comments) else ""
@@ -556,6 +574,8 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
+    """Return the columns of the matrix whose features the table of documents shows."""
+    # `shown_features` picks some if there are too many, and returns None if all fit.
     columns = shown_features(data)
     return (
         range(data.n_features)
@@ -565,6 +585,7 @@ def _shown_columns(data: RankingDataset) -> Sequence[int]:
 
 
 def _feature_column(data: RankingDataset, column: int) -> Column:
+    """Return the column of a feature's values, called by the feature's id; ``column`` is that of the matrix."""
     number = str(data.feature_ids[column])
     return Column(
         number,
@@ -588,6 +609,7 @@ class DocumentTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        # All rows have one height, as measuring many thousands would take long.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)
@@ -611,12 +633,14 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them."""
         part = self._part
+        # Before the first documents, the table has no model, or a model of Qt.
         old_model = self.model()
         if part is None or (
             isinstance(old_model, _DocumentModel) and old_model.part is part
         ):
             return
         self.setModel(_DocumentModel(part, self))
+        # the last column has the comments
         self.setColumnWidth(self.model().columnCount() - 1, 420)
         if old_model is not None:
             old_model.deleteLater()

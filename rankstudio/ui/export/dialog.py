@@ -82,7 +82,7 @@ class ExportDialog(SavingDialog):
             DeferredProgressBar(), "export-progress", tr("progress of the export")
         )
         self._check_job: Job | None = None  # verifies a written file
-        self._writing_jobs: dict[Path, Job] = {}
+        self._writing_jobs: dict[Path, Job] = {}  # by the path that each writes
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)
@@ -105,6 +105,7 @@ class ExportDialog(SavingDialog):
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
+        # The list is filled row by row: the item is shown once, at the end.
         with QSignalBlocker(self._list):
             self._list.clear()
             self._fill_list()
@@ -134,6 +135,7 @@ class ExportDialog(SavingDialog):
             path, paths
         ):
             return
+        # What takes long is written on the worker, the rest at once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -151,7 +153,10 @@ class ExportDialog(SavingDialog):
                 )
 
     def _finish(self, path: Path, besides: str = "") -> str:
-        """Show that the files are written, with an additional sentence, and return the message without it."""
+        """Show that the files of a path are written, with an additional sentence (``besides``).
+
+        Return the message without that sentence.
+        """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
         return self.tell_written(path, besides)
@@ -164,7 +169,7 @@ class ExportDialog(SavingDialog):
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job as a bar, and also in words if its file is the selected one."""
-        if not isinstance(message, WorkProgress):
+        if not isinstance(message, WorkProgress):  # another message of the job
             return
         self._bar.show()
         self._bar.set_share(message.share)
@@ -248,6 +253,7 @@ class ExportDialog(SavingDialog):
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self._list.currentRowChanged.connect(self._show_item)
         self._list.itemActivated.connect(self.save)
         self._format.activated.connect(self._follow_format)
@@ -266,6 +272,8 @@ class ExportDialog(SavingDialog):
         self._format.clear()
         for label, suffix in item.formats:
             self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
+        # Format and file, the two rows of the form, are of no use for an item that can
+        # only be copied.
         for row in (0, 1):
             self._form.setRowVisible(row, item.writes)
         self._save.setVisible(item.writes)
@@ -306,6 +314,8 @@ class ExportDialog(SavingDialog):
         self._replaceable_path = None
         self._abandon_check()
         self.say("", "muted")
+        # Formats of models share suffixes, so an item with a writer for each format does
+        # not follow the suffix.
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
@@ -327,6 +337,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _ask(self) -> None:
+        """Ask for the file in the system's dialog, and put its path into the field."""
         filters = ";;".join(
             f"{label} (*{suffix})" for label, suffix in self.current.formats
         )
@@ -340,5 +351,6 @@ class ExportDialog(SavingDialog):
             self._path.setText(chosen)
             self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
-                # the file dialog has asked whether to replace it
+                # The file dialog has asked whether to replace it; of several files, it
+                # knows the first only.
                 self._replaceable_path = Path(chosen)

@@ -81,7 +81,7 @@ class FigureDialog(SavingDialog):
     ) -> None:
         super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
         self._worker = worker
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, Job] = {}  # that paint, by what each paints
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
@@ -94,6 +94,7 @@ class FigureDialog(SavingDialog):
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
+        # The preview is painted once the options have not changed for a moment.
         self._draw_timer = single_shot(_SETTLE, self._draw, self)
         # Qt deletes the dialog with its window, without closing it first.
         self.destroyed.connect(partial(_abandon, self._jobs))
@@ -130,6 +131,7 @@ class FigureDialog(SavingDialog):
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
+            """Put the painted picture on the clipboard in two forms, with the caption as text."""
             image, svg = pictures
             data = QMimeData()
             data.setImageData(image)
@@ -162,7 +164,7 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # writes nothing, but refuses a file that is open here
+        # Writes nothing, but refuses a file that is open here; the worker writes.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -180,7 +182,10 @@ class FigureDialog(SavingDialog):
     # Contents, layout and connections
 
     def _fill(self) -> None:
-        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers."""
+        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
+
+        The entry of a format or width holds its key.
+        """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
         for name, label in LABELS.items():
@@ -248,6 +253,7 @@ class FigureDialog(SavingDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self.figure_box.currentIndexChanged.connect(self._show_figure)
         self.width_box.currentIndexChanged.connect(self._follow_width)
         self.millimetres.valueChanged.connect(self._draw_soon)
@@ -261,8 +267,9 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _show_figure(self) -> None:
+        """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        # which may be cut
+        # the box may cut the title of a figure, the tooltip has all of it
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")
@@ -275,6 +282,7 @@ class FigureDialog(SavingDialog):
         Another width can be typed.
         """
         preset = PRESETS.get(self.width_box.currentData())
+        # The entry "other width" has no preset.
         self.millimetres.setEnabled(preset is None)
         if preset is not None:
             width, text_size = preset
@@ -295,17 +303,22 @@ class FigureDialog(SavingDialog):
         """Have the preview painted as large as it has room, at most twice the size of the figure."""
         style = self.style_chosen
         ratio = self.devicePixelRatioF()
-        room = self.preview.contentsRect().size() * ratio
-        # the width is in points
-        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
+        preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
+        # the width of the figure is in points, 72 to an inch
+        dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
-        self.paint("preview", paint, partial(self._show, room, ratio))
+        self.paint("preview", paint, partial(self._show, preview_size, ratio))
 
-    def _show(self, room: QSize, ratio: float, image: QImage) -> None:
+    def _show(self, preview_size: QSize, ratio: float, image: QImage) -> None:
+        """Show a painted figure in the preview, smaller if it is too high for it.
+
+        ``preview_size`` is in pixels of the screen, ``ratio`` of which are one logical
+        pixel.
+        """
         picture = QPixmap.fromImage(image)
-        if picture.height() > room.height():
+        if picture.height() > preview_size.height():
             picture = picture.scaledToHeight(
-                room.height(), Qt.TransformationMode.SmoothTransformation
+                preview_size.height(), Qt.TransformationMode.SmoothTransformation
             )
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
@@ -318,8 +331,8 @@ class FigureDialog(SavingDialog):
     ) -> None:
         """Have something painted on the worker, and then pass it to a function.
 
-        The function is not called if painting with the same description is asked for
-        again before, or if the dialog is closed.
+        The function is not called if painting with the same description, such as
+        "preview", is asked for again before, or if the dialog is closed.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

@@ -84,6 +84,7 @@ def final_model_item(
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
+    # An item without a model lists all formats, with the reason why none can be written.
     formats = _format_suffixes(is_linear=True)
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
@@ -91,9 +92,12 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
+    # The plan of the record names the data by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
+    # Models of all folds are of one kind; that of the first fold tells whether they are
+    # linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
     quality = _quality_sentence(
         measured.result if measured is not None else None, session.measure
@@ -142,7 +146,10 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
 
 
 def _choice_sentence(result: RunResult) -> str:
-    """Return the sentence on the rule that chooses the parameters and the size over all folds."""
+    """Return the sentence on the rule that chooses the parameters and the size over all folds.
+
+    A rule such as "best" compares the mean measure of each model.
+    """
     plan = result.plan
     n = len(result.folds)
     text = trn(
@@ -154,11 +161,16 @@ def _choice_sentence(result: RunResult) -> str:
 
 
 def _quality_sentence(result: RunResult | None, name: str) -> str:
-    """Return the sentence on the estimated quality: the run's, as the final model has seen all queries."""
+    """Return the sentence on the estimated quality: the run's, as the final model has seen all queries.
+
+    ``name`` is the preferred measure; another one is taken if the run has not measured
+    it. Measures on queries that chose the model estimate nothing.
+    """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
+    # The run alone is a group of comparable runs, which tells what was measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -172,6 +184,10 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
 
 
 def _criterion_name(plan: Plan) -> str:
+    """Return the name of the measure by which a plan chooses a model.
+
+    Names of measures of left-out queries say so themselves.
+    """
     if plan.select_by == CRITERION:
         return tr("training criterion")
     return (
@@ -182,7 +198,10 @@ def _criterion_name(plan: Plan) -> str:
 
 
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
-    """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
+    """Return labels and suffixes: RankStudio's own formats, then those of other programs.
+
+    CSV has a weight for each feature, which only a linear model has.
+    """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     own_formats = (
@@ -200,7 +219,11 @@ def _format_writers(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> Iterator[FormatWriter]:
-    """Yield the writer of each format."""
+    """Yield the writer of each format: RankStudio's own ones, then those of other programs.
+
+    Only a linear model has a weight for each feature, which CSV needs. Each writer
+    trains the model first, unless another one already has.
+    """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     step = result.folds[0].chosen.step
@@ -240,7 +263,11 @@ def _begin_training(
     on_done: Callable[[str], object],
     failed: Callable[[str], object],
 ) -> Job:
-    """Train the model on the worker, unless it is already trained, and write it there."""
+    """Train the model on the worker, unless it is already trained, and write it there.
+
+    The job sends its progress, and last a sentence on the model and the file. That
+    sentence, or the reason of a failure, is passed on when the job has ended.
+    """
     notes: list[str] = []
 
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
@@ -270,7 +297,10 @@ def _begin_training(
 
 
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
-    """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7"."""
+    """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7".
+
+    The origin of a model tells the chosen values, by the names of the plan's axes.
+    """
     chosen_values = model.origin["chosen"]["values"]
     values_text = combination_label(
         plan.axes, [chosen_values[axis.name] for axis in plan.axes]

@@ -63,6 +63,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
+    # File names begin with the name of the data. The model is written only once the user
+    # saves it, so that function is passed on.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
     reason_for_absence = no_model_reason(session, current)
@@ -97,6 +99,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 
 def _final_model_item(models: Models, name: str) -> ExportItem:
+    """Return the item of the final model of the shown run; ``name`` begins the file's name."""
     session = models.session
     record = models.current.shown.record
     measured = models.measured.view(record) if record is not None else None
@@ -113,10 +116,11 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that names its source."""
-    plot.flush()
+    plot.flush()  # changes of the last milliseconds
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
+    # Label and title, once if they are equal.
     title = ": ".join(
         dict.fromkeys(
             filter(None, [shared.label or plot.accessibleName(), figure.title])
@@ -135,7 +139,10 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 
 
 def _source_caption(models: Models, *, compared: bool) -> str:
-    """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model."""
+    """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model.
+
+    ``compared`` tells whether the plot compares runs. Return "" without data.
+    """
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
 
@@ -176,7 +183,8 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    A model with no weights has no CSV.
+    A model with no weights has no CSV. ``portable`` returns the model in the form in
+    which models are written; ``reason`` says why there is none, "" if there is one.
     """
 
     def write(path: Path) -> None:
@@ -217,7 +225,10 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return the reason why there is no current model, and what the user can do."""
+    """Return the reason why there is no current model, and what the user can do.
+
+    Without data, a run, a single fold or a finished fold there is none.
+    """
     record = current.shown.record
     fold = session.watched
     if session.dataset is None:
@@ -248,6 +259,7 @@ def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
 def _portable_model(
     session: Session, current: CurrentModel, model: SelectedModel | None
 ) -> PortableModel:
+    """Return the chosen model in the form in which models are written, with its measures."""
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
     dataset = session.dataset
@@ -263,9 +275,14 @@ def _portable_model(
 
 
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
-    """Return the item that exports the results of a run into a folder."""
+    """Return the item that exports the results of a run into a folder.
+
+    Folds that are finished can be exported before the run is. Results on a sealed test
+    part cannot.
+    """
 
     def write(path: Path) -> None:
+        """Write the results of the run, or of its finished folds, into a folder."""
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
@@ -304,6 +321,7 @@ def _is_visible_or_filled(table: TableView) -> bool:
 
 
 def _table_item(table: TableView, name: str) -> ExportItem:
+    """Return the item of a table as a file, or as CSV on the clipboard; ``name`` begins the file's name."""
     shared = table.shared
     return ExportItem(
         shared.key,
@@ -326,7 +344,10 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
+        """Submit a job that writes the figure of the plot, and a text file with its caption."""
         label = tr("Writing {name}").format(name=path.name)
+        # A plot of its own source (not of the shown data) has a caption that says so, and
+        # needs no heading.
         figure = plot_figure(models, plot)
         names_its_source = bool(plot.figure().caption)
         heading = (
@@ -340,6 +361,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
+        # "": nothing of the figure is lost in the file
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )
@@ -377,8 +399,9 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
-    """Yield an item for the plan in each format that the terminal also writes."""
+    """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
     for form in PLAN_FORMATS:
+        # no folder for results, and no versions with which a run was computed
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",
@@ -452,6 +475,7 @@ def feature_set_item(
 
     ``absent`` is the reason why there is no current model, if there is none.
     """
+    # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
     text = ""
     reason = ""
@@ -550,6 +574,7 @@ def _model_writer(
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
+    # The documents whose rankings are compared.
     def trial_parts() -> Sequence[RankingDataset]:
         assert selected is not None  # else nothing is written
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
@@ -558,6 +583,7 @@ def _model_writer(
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
+        """Submit a job that ranks with the written file; its outcome, or error, is passed to a function."""
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
             partial(
@@ -571,6 +597,7 @@ def _model_writer(
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
+        """Submit a job that writes the model and verifies the file."""
         return worker.task(
             tr("Writing {name}").format(name=path.name),
             partial(
@@ -580,7 +607,9 @@ def _model_writer(
             on_error=failed,
         )
 
-    if selected is None:
+    if (
+        selected is None
+    ):  # the item is not available; its formats are listed all the same
         return FormatWriter(tr(form.summary), write, paths)
     scaled = selected.plan.normalize != "none"
     step = selected.step
@@ -615,6 +644,7 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
+    # An item that is not available lists the formats of a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -678,7 +708,11 @@ def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
 def _dataset_writers(
     dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker
 ) -> tuple[FormatWriter, ...]:
-    """Return a writer of a dataset, with the features of the given ids only, for each data format."""
+    """Return a writer of a dataset, with the features of some ids only, for each data format.
+
+    Features are renumbered from 1. None stands for data that cannot be written: then the
+    writers are there to fill the list of formats.
+    """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
@@ -695,7 +729,8 @@ def _dataset_writers(
         on_done: Callable[[str], object],
         failed: Callable[[str], object],
     ) -> Job:
-        losses: dict[str, None] = {}
+        """Submit a job that writes the data; at its end, a sentence names what the format cannot store."""
+        losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
             # one file after the other, so that writing can be stopped

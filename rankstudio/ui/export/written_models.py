@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 def exported_function(
     model: Model, form: ModelFormat, feature_set: FeatureSet | None
 ) -> tuple[ScoreFunction, str]:
-    """Return the score function to write for a model, and the reason if it lacks definitions of features."""
+    """Return the score function to write for a model, and the reason if it lacks definitions of features.
+
+    A feature set of a search engine defines how the engine computes features. The reason
+    is "" if all are defined, or the format needs no definitions.
+    """
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
         score_function,
@@ -35,7 +39,10 @@ def save_model_form(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> None:
-    """Write a model in a format of another program, with the parameters of `compare_rankings`.
+    """Write a model in a format of another program.
+
+    ``parts`` are documents on which forms of the model are compared, and
+    ``feature_set`` defines the features for a search engine.
 
     Raises
     ------
@@ -44,6 +51,8 @@ def save_model_form(
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
+    # Of several forms of the function, such as with rounded numbers, the documents
+    # decide which one another program ranks alike.
     function, _ = exported_function(model, form, feature_set)
     form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -84,6 +93,7 @@ def compare_rankings(
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
 
+    # Whatever fails while the file is read back means that it is not verified.
     function, reason = exported_function(model, form, feature_set)
     try:
         files = form.scored_files(path)

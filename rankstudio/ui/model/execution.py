@@ -76,12 +76,17 @@ def _run_on_workers(
     dataset: FoldedDataset,
     target: RunTarget | None,
 ) -> Iterator[Event]:
-    """Carry out a run on worker processes, which are started before the run and stopped after it."""
+    """Carry out a run on worker processes, which are started before the run and stopped after it.
+
+    ``choice`` is "processes" or the address of a scheduler of a cluster. ``target`` is
+    where the study stores the finished parts of the run; None stores nothing.
+    """
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
         on_cluster,
         on_processes,
     )
 
+    # Gently: the processes have low priority, so that the window stays quick.
     workers = (
         on_processes(n_processes, gently=True)
         if choice == PROCESSES
@@ -130,7 +135,7 @@ class MemoryBudget(QObject):
             If ``size`` is not a valid size.
         """
         if size:
-            memory.n_bytes(size)
+            memory.n_bytes(size)  # called for its error only
         self._settings.set(_MEMORY_KEY, size or None)
         self._set_variable(size)
         self.changed.emit()

@@ -13,7 +13,20 @@ MOST_LISTED = 10_000
 
 
 def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
-    """Return the columns beyond the first 10,000 whose feature has exactly the typed id or name."""
+    """Return the columns beyond the first `MOST_LISTED` whose feature has exactly the typed id or name.
+
+    A list shows at most `MOST_LISTED` features; these are searched elsewhere, by any
+    part of their names.
+
+    Parameters
+    ----------
+    ids : array of int, shape (d,)
+        The id of the feature in each column.
+    names : sequence of str
+        The name of the feature in each column.
+    typed : str
+        What the user typed. Only if no feature has it as id is it compared with names.
+    """
     words = typed.split()
     if len(names) <= MOST_LISTED or not words:
         return []

@@ -48,6 +48,7 @@ class _Measured:
 
     @property
     def n_done(self) -> int:
+        """Number of steps measured so far."""
         return max(map(len, self.values.values()), default=0)
 
     @property
@@ -95,15 +96,17 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
+        # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # Weak keys, the steps of a path: an entry goes with the last reference to its
-        # path.
+        # By the steps of a path, then by how it is measured. The keys are weak: an entry
+        # goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
             WeakKeyDictionary()
         )
-        # not tried again until the user asks for the measures again
+        # measurements that are not tried again until the user asks for the measures again
         self._failed: list[_Measured] = []
-        self._shown_states: list[_Measured] = []
+        self._shown_states: list[_Measured] = []  # measurements of the shown paths
+        # the path that is being measured, with its measurement
         self._working: tuple[PathResult, _Measured] | None = None
         self._work = BackgroundSimulation(
             worker, tr("Measuring left-out queries"), "left_out", self
@@ -111,6 +114,7 @@ class LeftOutMeasures(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
+        # Other data or runs make the values useless; other changes may show other paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
         for signal in (
@@ -129,6 +133,7 @@ class LeftOutMeasures(QObject):
         plan = self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
+        # To leave one query out, a training part needs another one.
         return plan.can_leave_out and all(
             fold.train.n_queries > 1 for fold in dataset.folds
         )
@@ -136,6 +141,7 @@ class LeftOutMeasures(QObject):
     @property
     def brought(self) -> bool:
         """Whether the shown plan selects by a left-out measure, which is then always drawn."""
+        # The run has computed it already.
         return self._current.shown.plan.leaves_out
 
     @property
@@ -176,12 +182,14 @@ class LeftOutMeasures(QObject):
     def of(
         self, path: PathResult, *, complete: bool = False
     ) -> Mapping[str, Sequence[float]]:
-        """Return the measures of a path's steps so far.
+        """Return the left-out measures of a path: by name, a value for each step measured so far.
 
-        With ``complete``, they are returned only if all steps are measured.
+        Return an empty mapping while left-out measures are not to be drawn; with
+        ``complete``, also as long as a step is not measured.
         """
         if not self._known or not self.shown:
             return {}
+        # A path may be measured in several ways; the one that is shown now counts.
         state = self._known.get(path.steps, {}).get(self._measures)
         if state is None or (complete and not state.whole):
             return {}
@@ -202,7 +210,12 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Measure the shown paths, one after the other; stop measuring a path that is no longer shown."""
+        """Begin to measure the next shown path; stop measuring a path that is no longer shown.
+
+        Only one path is measured at a time. Its end calls this method again, until
+        every shown path is measured.
+        """
+        # No path is measured while a run works, which that would slow down.
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
@@ -224,6 +237,12 @@ class LeftOutMeasures(QObject):
     def _start(
         self, request: PathWanted, path: PathResult, measured: _Measured
     ) -> None:
+        """Measure a path on left-out queries in the background, from its first step not yet measured.
+
+        ``request`` says how the path was learned; `_grow` adds the values to
+        ``measured`` as they arrive.
+        """
+        # To limit memory, the values of the paths that were measured first are dropped.
         while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
@@ -259,16 +278,18 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations are to be measured, yield the other paths of these folds
-        after it.
+        If all combinations of parameters are to be measured, yield their paths on
+        these folds after it. Each path comes with its plan and fold.
         """
-        # The chosen model: a live path is yielded
-        # itself, and for a run its combination is noted.
+        # The path of the chosen model is a live one, computed for the slider, and is
+        # yielded itself. Or it belongs to a run, where it is found below by the number
+        # of its combination of parameters, which is the key of the model.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
         record = view.record
-        chosen = None  # the chosen combination of the run
+        chosen = None  # number of the chosen combination of the run
+        # None while all folds are shown
         number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
@@ -276,12 +297,13 @@ class LeftOutMeasures(QObject):
             else:
                 chosen = int(model.key)
         elif record is not None and values is not None:
+            # While all folds are shown there is no model, only the chosen values.
             chosen = record.combination_of(values)
         # Only a run has further paths.
         if record is None:
             return
-        # The chosen combination comes first, then all others if
-        # they are wanted; paths that are not there yet are skipped.
+        # The chosen combination comes first on every fold, then all others if they
+        # are wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
@@ -295,6 +317,10 @@ class LeftOutMeasures(QObject):
 
     @Slot(object)
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
+        """Add the measures of further steps to the path that is being measured.
+
+        ``rows`` has the values of one step each, by the name of the measure.
+        """
         if self._working is not None:
             _, measured = self._working
             for row in rows:
@@ -311,6 +337,10 @@ class LeftOutMeasures(QObject):
 
     @Slot(str)
     def _fail(self, reason: str) -> None:
+        """Report that the path could not be measured, and go on with the next one.
+
+        The failed path is not tried again; ``reason`` is a sentence for the user.
+        """
         if self._working is not None:
             _, measured = self._working
             self._failed.append(measured)

@@ -52,7 +52,10 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now, with its own result or one by other measures."""
+        """Return a run as it is now.
+
+        ``result`` is the run's own result, or the same measured by other measures.
+        """
         return cls(
             record.key,
             result,
@@ -83,7 +86,11 @@ class ReportRequest:
 
 
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
-    """Make the request of a report on the finished runs of the open dataset that are listed and ticked."""
+    """Make the request of a report on the finished runs that are listed and ticked.
+
+    Only runs on the open dataset are included; without an open dataset, the runs on
+    all data. A run that only has some of its results is left out.
+    """
     session = models.session
     records = [
         record
@@ -106,6 +113,7 @@ def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of."""
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
+    # A window without a study still has runs, which get a general title.
     title = request.study.title if request.study is not None else tr("Study")
     runs = tuple(_reported_run(run, request.study) for run in request.runs)
     return ReportSource(title, runs, request.settings, request.seal_marks)
@@ -118,7 +126,11 @@ def figures_of(
     dpi: float,
     folder: Path,
 ) -> list[FigureFile]:
-    """Return the files of all figures of the runs, the same as the terminal's command writes."""
+    """Return the files of all figures of the runs, the same as the terminal's command writes.
+
+    ``format_name`` is a format of images, such as "pdf"; ``dpi`` counts the dots per
+    inch of a format made of dots.
+    """
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
 
@@ -127,16 +139,25 @@ def figures_of(
 
 
 def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
-    """Return a listed run with its recorded data and its evidence, as reports need it."""
+    """Return a listed run with its recorded data and its evidence, as reports need it.
+
+    The record of the data has their name and checksums, not the documents. Evidence is
+    what abilities computed for a run and stored in its study.
+    """
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
+    # The study's record of the data comes first, as it was made when the run began. A
+    # run without a study gets one now, from its documents.
     recorded = run.recorded
     if study is not None and run.stored is not None:
         recorded = study.data(run.stored)
     if recorded is None:
         recorded = _recorded_data(run.dataset)
+    # The study may come from another computer, so its path of the data is replaced by
+    # the path at which they can be opened here.
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
+    # While the data of the run are not open, its dataset has no documents.
     data = run.dataset if run.recorded is None else None
     evidence: tuple[tuple[int, bytes], ...] = ()
     if study is not None and run.stored is not None:
@@ -145,7 +166,11 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
 
 
 def _recorded_data(dataset: FoldedDataset) -> RecordedData:
-    """Make the same record of a dataset as a study stores."""
+    """Make the same record of a dataset as a study stores: its name, path, checksums and features.
+
+    ``first_file`` is the checksum of the first data file, which is the same for every
+    division of the data into folds.
+    """
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)

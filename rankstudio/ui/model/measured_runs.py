@@ -78,12 +78,23 @@ class MeasuredRun:
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """A request to measure a run, with the results that the run had at the time of the request."""
+    """A request to measure a run.
+
+    Attributes
+    ----------
+    record : RunRecord
+    measurement : Measurement
+        The convention and measure that are wanted.
+    state : tuple
+        The state of the run at the time of the request; see `_state_of_record`.
+    results : MeasuredRun
+        The results that the run had at that time, by its own measures.
+    """
 
     record: RunRecord
-    wanted: Measurement
+    measurement: Measurement
     state: _State
-    found: MeasuredRun
+    results: MeasuredRun
 
 
 class MeasuredRuns(QObject):
@@ -116,33 +127,37 @@ class MeasuredRuns(QObject):
         self._runs = runs
         self._worker = worker
         self._study_store = study_store
+        # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # By the run itself: another study has other runs of the same numbers.
+        # Measured runs by the run itself (another study has other runs of the same
+        # numbers) and by how it was measured, with the run's state at that time.
         self._known: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
-        self._asked: dict[RunRecord, _Request] = {}
+        self._asked: dict[RunRecord, _Request] = {}  # requests without an answer yet
         self._engine: Remeasurement | None = None
         self.rankings = RunRankings(runs, worker, self._prepare, self)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
 
     def view(self, record: RunRecord) -> MeasuredRun:
-        """Return a run by the measures in use; request the values that are missing.
+        """Return a run by the measures in use; have missing values computed in the background.
 
-        A run by its own plan's measures, or without documents to measure, is returned
-        as it is.
+        A run whose own measures are in use is returned as it is, and so is a run
+        without documents, which cannot be measured. If the test part is sealed, the
+        run is returned without its measures on that part.
         """
-        # A run whose own measures are in use needs no new ones.
+        # With its own measures, a run needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
-        # Without documents nothing can be measured; only a test part can be left out.
+        # Without documents, no measure is computed; only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
-        # Values that are known for the present state of the run.
+        # Values that were computed for the present state of the run, which changes as
+        # results arrive, are returned.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(
@@ -156,6 +171,7 @@ class MeasuredRuns(QObject):
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
+        # Until they arrive: the values of an earlier state of the run, without a result.
         return MeasuredRun(
             plan,
             measured.paths,
@@ -178,7 +194,22 @@ class MeasuredRuns(QObject):
         *,
         sealed: bool,
     ) -> dict[int, dict[str, float]]:
-        """Return the mean measure of runs by every convention; to be called on the worker only."""
+        """Return the mean measure of runs by every convention; to be called on the worker only.
+
+        Parameters
+        ----------
+        runs : mapping
+            The result and the data of each run, by the number of the run.
+        name : str
+            The name of the measure.
+        sealed : bool
+            Whether the test part is sealed, so that its measures are left out.
+
+        Returns
+        -------
+        dict
+            By the number of the run, the means by the key of the convention.
+        """
         engine = self._remeasurement()
         return {
             key: {
@@ -194,21 +225,25 @@ class MeasuredRuns(QObject):
         """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
         request = self._asked.get(record)
+        # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        _, *results = state
-        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(results)
+        # The state is a revision, the numbers of paths, folds and baselines, and
+        # whether there is a result. Something of that must exist to be measured.
+        _, *extent = state
+        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._known.get((record, measurement), (None, None))
-        is_requested = request is not None and (request.wanted, request.state) == (
-            measurement,
-            state,
+        is_requested = (
+            request is not None
+            and request.measurement == measurement
+            and request.state == state
         )
         return is_measurable and measured_state != state and not is_requested
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured,
-        # with copies of what it has found so far.
+        # One request for each run that is not measured, with copies of its results so
+        # far, as the run may change them while the worker measures.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -248,14 +283,18 @@ class MeasuredRuns(QObject):
     def _work(
         self, requests: Sequence[_Request], cancelled: CancelFlag
     ) -> Iterator[_Answers]:
-        """Measure runs on the worker; yield the answers together, or in groups if measuring takes long."""
+        """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
+
+        An answer is a pair of a request and the run measured as it asks. If a run
+        cannot be measured, the others are; the last failure is raised at the end.
+        """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
         began = time.perf_counter()
         for request in requests:
             if cancelled():
                 return
-            # by now another measure is shown
+            # A later request for the same run, by another measure, has replaced this one.
             if self._asked.get(request.record) is not request:
                 continue
             try:
@@ -263,7 +302,7 @@ class MeasuredRuns(QObject):
                     (
                         request,
                         self._measure(
-                            request.record.dataset, request.found, request.wanted
+                            request.record.dataset, request.results, request.measurement
                         ),
                     )
                 )
@@ -279,7 +318,11 @@ class MeasuredRuns(QObject):
             raise failure
 
     def _take(self, answers: _Answers) -> None:
-        """Keep the answers to requests that still stand, and emit `changed`."""
+        """Keep the answers to requests that still stand, and emit `changed`.
+
+        An answer is a pair of a request and the run as it asked to be measured. A later
+        request for the same run replaces an earlier one.
+        """
         accepted = [
             (request, measured_run)
             for request, measured_run in answers
@@ -287,13 +330,19 @@ class MeasuredRuns(QObject):
         ]
         for request, measured_run in accepted:
             del self._asked[request.record]
-            self._keep((request.record, request.wanted), request.state, measured_run)
+            self._keep(
+                (request.record, request.measurement), request.state, measured_run
+            )
             self._store_fitted(request, measured_run)
         if accepted:
             self.changed.emit(tuple(request.record for request, _ in accepted))
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
-        """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
+        """Have the study store the cross-fitted values of a run once, if the study has none for this run.
+
+        Studies of earlier versions of RankStudio lack them. Cross-fitted values are
+        measured on queries that the choice of the model has not used.
+        """
         # Only a study that can be written can store the values of a finished run.
         record = request.record
         study = self._study_store.study
@@ -307,15 +356,15 @@ class MeasuredRuns(QObject):
             or result is None
         ):
             return
-        # The study keeps values in the plan's own convention only, and once.
-        is_own_convention = request.wanted.convention == record.plan.convention
+        # The study stores values in the plan's own convention only, and once.
+        is_own_convention = request.measurement.convention == record.plan.convention
         if (
             run_result.has_cross_fitted
             or not is_own_convention
             or record in self._fitted
         ):
             return
-        # All measures of the plan must be known on every fold.
+        # The study stores them together, so every fold needs all measures of the plan.
         if not all(
             name in fold.cross_fitted
             for fold in result.folds
@@ -339,13 +388,17 @@ class MeasuredRuns(QObject):
         limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
         while len(self._known) >= limit:
             del self._known[next(iter(self._known))]
+        # by the run and how it was measured, with how many results the run had then
         self._known[key] = state, measured
         return measured
 
     def _measure(
         self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement
     ) -> MeasuredRun:
-        """Measure the folds, paths and baselines of a run; called on the worker only."""
+        """Measure the folds, paths and baselines of a run; called on the worker only.
+
+        A path is the sequence of models of one fold and one combination of parameters.
+        """
         # The folds of the run that are finished.
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
@@ -354,8 +407,8 @@ class MeasuredRuns(QObject):
             n: engine.fold(fold, parts[n], plan, measurement)
             for n, fold in run.folds.items()
         }
-        # Paths of finished folds are measured with
-        # them; those of other folds, one by one.
+        # Paths of finished folds were measured with their fold, just now; those of other
+        # folds are measured one by one.
         by_unit = {
             (n, path.unit.position): path
             for n, fold in folds.items()
@@ -371,12 +424,17 @@ class MeasuredRuns(QObject):
             n: engine.baseline(baseline, parts[n], plan, measurement)
             for n, baseline in run.baselines.items()
         }
-        new_plan = measurement.plan(plan)
+        new_plan = measurement.plan(plan)  # names the measures in use
         result = run.result and _with_folds(run.result, new_plan, folds)
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Rank the documents with a run's models, then compute all offered measures and conventions."""
+        """Make a generator that computes all offered measures and conventions of a run in advance.
+
+        It is run on the worker, and yields None after each step of its work. Its
+        results stay in the cache of the `Remeasurement`, where later requests find
+        them.
+        """
         measurement = self._session.measurement(result.plan, dataset)
         variants = [replace(measurement, measure=name) for name in OFFERED]
         variants += [replace(measurement, convention=key) for key in CONVENTIONS]
@@ -396,6 +454,7 @@ class MeasuredRuns(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
+        """Drop the measured values and requests of a run that was removed from the list."""
         self._known = {
             (record, measurement): cached
             for (record, measurement), cached in self._known.items()
@@ -421,7 +480,12 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state_of_record(record: RunRecord) -> _State:
-    """Return the state of a run, by which it is recognized whether its measures are up to date."""
+    """Return the state of a run's results.
+
+    Measured values are up to date while it is the same as when they were measured. It
+    consists of the revision of the run, its numbers of paths, folds and baselines, and
+    whether it has a result.
+    """
     extent = (
         len(record.paths),
         len(record.folds),
@@ -438,7 +502,10 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 
 
 def _without_test_part(record: RunRecord) -> MeasuredRun:
-    """Return a run without its measures on the test part, for a run whose documents are not open."""
+    """Return a run without its measures on the test part, for a run whose documents are not open.
+
+    Without documents nothing can be measured anew, but a sealed test part can be hidden.
+    """
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}
@@ -481,9 +548,10 @@ class RunRankings(QObject):
         self._runs = runs
         self._worker = worker
         self._rank_models = rank_models
-        self._begun: set[int] = set()
-        self._rest: Iterator[None] | None = None
+        self._begun: set[int] = set()  # numbers of runs whose ranking has begun
+        self._rest: Iterator[None] | None = None  # of the ranking of a run
         self._job: Job | None = None
+        # Ranking begins once no run has changed for a while.
         self._quiet = single_shot(_QUIET_MILLISECONDS, self.go_on, self)
         for signal in (runs.added, runs.changed, runs.ended):
             signal.connect(self._wait)
@@ -496,9 +564,13 @@ class RunRankings(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Submit the next short task of ranking, if a finished run is not ranked yet and no run works."""
+        """Submit the next short task of ranking, if a finished run is not ranked yet and no run works.
+
+        The newest run comes first. The end of the task calls this method again.
+        """
         if self._job is not None or self._runs.busy:
             return
+        # The rest of the ranking of a run that has begun comes first.
         if self._rest is None:
             record = next(filter(self._is_new, reversed(self._runs.records)), None)
             if record is None:
@@ -510,12 +582,13 @@ class RunRankings(QObject):
             _rank_for_a_moment,
             self._rest,
             on_done=self._take,
-            # the error shows once the measure is asked for
+            # a failure is not reported now, but once the user asks for the measure
             on_error=lambda _: self._take(None),
             slot="rankings",
         )
 
     def _is_new(self, record: RunRecord) -> bool:
+        """Return whether a run is finished, has open documents, and is neither ranked nor being ranked."""
         has_documents = record.dataset.folds[0].train.n_documents > 0
         return (
             has_documents
@@ -545,7 +618,10 @@ class RunRankings(QObject):
 
 
 def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
-    """Rank for at most about 50 ms; return the remaining work, None if all is done."""
+    """Rank for at most about 50 ms; return the remaining work, None if all is done.
+
+    Each item of ``rankings`` is a step of the work, which is done as it is requested.
+    """
     until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:
         if time.perf_counter() > until:

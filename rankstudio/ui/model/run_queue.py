@@ -141,6 +141,7 @@ class Runs(QObject):
         self._study_store = study_store
         self._runner = runner
         self._other_runner = other_runner
+        # Listed runs by number, and the jobs of those that have not ended.
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._begun: set[int] = set()  # keys of runs whose turn has come
@@ -181,10 +182,13 @@ class Runs(QObject):
         paused: bool = False,
         is_shown: bool = True,
     ) -> RunRecord:
-        """Run a plan after the runs before it.
+        """Queue a run of a plan behind the runs before it, and return its record.
 
-        If ``is_shown``, the run is shown unless another run is current.
+        A ``paused`` run waits for :meth:`resume`. If ``is_shown``, the run is shown
+        unless another run is current.
         """
+        # `resolved` replaces the convention of measures by that of the data if the plan
+        # names none.
         self._last_key += 1
         record = RunRecord(
             self._last_key,
@@ -194,6 +198,7 @@ class Runs(QObject):
         )
         self._records[record.key] = record
         self._submit(record, paused)
+        # A run that waits behind another one is not shown before its turn.
         if is_shown and self.current in (None, record):
             self.show(record)
         self.added.emit(record)
@@ -221,7 +226,7 @@ class Runs(QObject):
     def clear(self, last_key: int = 0) -> None:
         """Remove all runs from the list, but not from their study; number the next run after ``last_key``."""
         for job in self._jobs.values():
-            job.abandon()
+            job.abandon()  # no message of it arrives any more
         self._jobs.clear()
         self._begun.clear()
         self._records.clear()
@@ -233,7 +238,7 @@ class Runs(QObject):
         """Give runs their dataset, of which only the record in the study was known before."""
         for record in records:
             record.dataset = dataset
-            record.recorded = None
+            record.recorded = None  # not needed beside the documents
             record.revision += 1
             self.changed.emit(record)
 
@@ -243,7 +248,7 @@ class Runs(QObject):
         self.kept.emit()
 
     def allow(self, why_not: str) -> None:
-        """Unblock the runs that could not go on for this reason."""
+        """Unblock the runs that could not go on for this reason, the sentence ``why_not``."""
         for record in self.records:
             if record.why_not_on == why_not:
                 record.why_not_on = ""
@@ -251,8 +256,9 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # A run that starts paused is watched step by step, which only this process can
-        # show.
+        # `_other_runner` makes the runner of the backend that the user chose, such as
+        # worker processes. A run that starts paused is watched step by step, which
+        # works in this process only, so it has the usual runner.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -274,8 +280,15 @@ class Runs(QObject):
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
-        """Carry out a run on the worker, and send its results as messages."""
+        """Carry out a run on the worker, and send its results as messages.
+
+        ``stored`` is the key of a run of the open study that goes on; None begins a new
+        run in the study. The first message is None: the turn of the run has come. Then
+        follows where the study stores the run (`RunTarget`), or why it does not
+        (`_StorageFailed`), and then the events of the run.
+        """
         yield None  # signals that the turn of the run has come
+        # The window's plan of a stored run may name the data by another path.
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
         try:
@@ -307,7 +320,7 @@ class Runs(QObject):
         return self.current or next(waiting, None)
 
     def pause(self) -> None:
-        """Pause the run that works, else the first one that waits, such as for kernels to be compiled."""
+        """Pause the run that works, else the first one that waits for its turn."""
         record = self.next_up
         if record and record.state is not RunState.PAUSED:
             self._jobs[record.key].pause()
@@ -316,7 +329,7 @@ class Runs(QObject):
             self.changed.emit(record)
 
     def resume(self) -> None:
-        """Go on with the paused run."""
+        """Go on with the paused run, or let it wait for its turn if that had not come."""
         record = self.current
         if record and record.state is RunState.PAUSED:
             self._jobs[record.key].resume()
@@ -349,13 +362,16 @@ class Runs(QObject):
             self.stop(record)
 
     def remove(self, record: RunRecord) -> None:
-        """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again."""
+        """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again.
+
+        If it was the shown run, the last run on the same data is shown instead.
+        """
         if record.key in self._jobs:
             # Messages still arrive until the job ends, among them the key under which
             # the run is stored.
             self._jobs[record.key].cancel()
         del self._records[record.key]
-        self._mark(record)
+        self._tell_study_if_removed(record)
         self.removed.emit(record.key)
         if record is self._shown:
             candidates = [
@@ -366,56 +382,69 @@ class Runs(QObject):
     def restore(self, record: RunRecord) -> None:
         """List a run again that was removed."""
         self.add(record)
-        self._mark(record)
+        self._tell_study_if_removed(record)
         self.restored.emit(record.key)
 
-    def _listed(self, record: RunRecord) -> bool:
+    def _is_listed(self, record: RunRecord) -> bool:
         return self._records.get(record.key) is record
 
-    def _mark(self, record: RunRecord) -> None:
+    def _tell_study_if_removed(self, record: RunRecord) -> None:
+        """Have the study note whether a run that it stores was removed from the list."""
         if record.stored is not None:
-            self.marked.emit(record, not self._listed(record))
+            self.marked.emit(record, not self._is_listed(record))
 
     def _handle(
         self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None
     ) -> None:
-        """Handle a message of the worker about a run, which may have been removed from the list by now."""
+        """Handle a message of the worker about a run, which may have been removed from the list by now.
+
+        The message is where the study stores the run, or why no study stores it; None
+        when the turn of the run has come; or an event of the run, such as a finished unit.
+        """
         if isinstance(event, RunTarget):
             record.stored = event.key
             self.storageBegan.emit(record)
-            if not self._listed(record):
-                self._mark(record)
+            # The user removed the run before the study knew it.
+            if not self._is_listed(record):
+                self._tell_study_if_removed(record)
         elif isinstance(event, _StorageFailed):
             self.storageFailed.emit(event.reason)
         elif event is None:  # the turn of the run has come
             self._begun.add(record.key)
+            # A run that the user has paused meanwhile stays paused.
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()
-            if self._listed(record):
+            if self._is_listed(record):
                 self.began.emit(record)
                 self.changed.emit(record)
         else:
             record.handle(event)
-            if self._listed(record):
+            if self._is_listed(record):
                 self.eventNoted.emit(record, event)
 
     def _end(self, record: RunRecord, outcome: Outcome) -> None:
+        """Note how a run has ended, and store its unfinished paths in less memory."""
         record.clock.stop()
         record.unit = None
+        # The endings of a job ("done", "cancelled", "failed") are states of a run, too.
         record.state = RunState(outcome.ending.value)
         record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
         self._begun.discard(record.key)
-        if self._listed(record):
+        if self._is_listed(record):
             self.changed.emit(record)
             self.ended.emit(record)
 
 
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
-    """Show a run with its data, its plan and the model that was chosen of it last."""
-    leave(session, runs)
+    """Show a run with its data, its plan and the model that was chosen of it last.
+
+    On the open data, this is a change of the plan that can be undone; other data are
+    opened in the session.
+    """
+    leave(session, runs)  # the record of the run shown so far keeps its chosen model
     if record.dataset is session.dataset:
         session.go_back_to(
             record.plan, tr("going to run {key}").format(key=record.key), record.choice
@@ -427,7 +456,10 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 
 def leave(session: Session, runs: Runs) -> None:
-    """Keep the choice of model of the shown run, before another run is shown."""
+    """Copy the session's choice of a model to the record of the shown run.
+
+    Called before another run is shown. If the choice has changed, emit `choiceKept`.
+    """
     record = runs.shown
     if record is not None and record.choice != (
         choice := choice_of(session, runs, record)
@@ -439,9 +471,9 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    The choice in the window applies to the run that is shown. It does not apply if that
-    run has other data than the session, another method, or no model with the chosen
-    values; then the run keeps its own choice.
+    For the shown run this is the session's choice; for any other run, the choice in
+    its record. The latter also holds for a shown run that has other data or another
+    method than the session, or no model with the values that the session chose.
     """
     plan = record.plan
     chosen = session.choice
@@ -455,12 +487,17 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
         or record.dataset is not session.dataset
     ):
         return record.choice
+    # Without values, the choice means the model that validation chose, in any plan.
     fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
 
 
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
-    """Return whether values are possible for a plan's axes; a grid also allows values between its points."""
+    """Return whether values, one for each axis of a plan, are possible on these axes.
+
+    An axis is a parameter of which the plan tries several values. An axis of numbers
+    (a grid) also allows values between those of the plan.
+    """
     if len(values) != len(plan.axes):
         return False
     pairs = zip(values, plan.axes, strict=True)

@@ -102,7 +102,7 @@ class RunRecord:
         The finished paths, by (fold, combination).
     growing : dict
         The steps of paths not finished yet, by (fold, combination).
-    left : dict
+    unfinished_paths : dict
         Steps of unfinished paths that are not being worked on, by (fold, combination).
     folds : dict
         The finished folds, by number.
@@ -144,7 +144,7 @@ class RunRecord:
     failure: str = ""
     paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     growing: dict[tuple[int, int], list[StepDone]] = field(default_factory=dict)
-    left: dict[tuple[int, int], PathResult] = field(default_factory=dict)
+    unfinished_paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     folds: dict[int, FoldResult] = field(default_factory=dict)
     result: RunResult | None = None
     unit: Unit | None = None
@@ -165,8 +165,12 @@ class RunRecord:
     clock: Clock = field(default_factory=Clock)
 
     def handle(self, event: Event) -> None:
-        """Update the record by an event."""
-        # The revision counts the changes of results.
+        """Update the record by an event of the run.
+
+        A unit is one fold with one combination of parameters; its models, one per step,
+        form a path.
+        """
+        # Measured copies of the results are out of date once the revision grows.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
         match event:
@@ -180,8 +184,8 @@ class RunRecord:
             case UnitProgress():
                 self.working = event.working
             case StepDone():
-                self.working = None
-                # Steps of a path are kept one by one until the path is finished.
+                self.working = None  # the work before this step is over
+                # Steps are collected under (fold, combination) until the path is finished.
                 self.growing.setdefault(
                     (event.unit.fold, event.unit.position), []
                 ).append(event)
@@ -189,7 +193,8 @@ class RunRecord:
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
-                # A path that was finished earlier comes at once, without its steps.
+                # A path that an earlier session finished arrives as a whole, so no
+                # steps of it were collected.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
@@ -202,14 +207,20 @@ class RunRecord:
         for unit_key in self.growing:
             path = self.so_far(*unit_key)
             if path is not None:
-                self.left[unit_key] = replace(path, steps=packed(path.steps))
+                self.unfinished_paths[unit_key] = replace(
+                    path, steps=packed(path.steps)
+                )
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
-        """Return the steps of an unfinished path so far as a path; None before the first step."""
+        """Return the steps of an unfinished path so far as a path; None before the first step.
+
+        ``fold`` is the number of the fold, and ``combination`` the position of the
+        combination of parameters in the plan.
+        """
         events = self.growing.get((fold, combination))
-        if not events:
-            return self.left.get((fold, combination))
+        if not events:  # the run may have ended, and packed its unfinished paths
+            return self.unfinished_paths.get((fold, combination))
         names = events[0].validation
         values = {
             name: np.array([event.validation[name] for event in events])
@@ -232,7 +243,7 @@ class RunRecord:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the run is unfinished, not at work, and stored in a study."""
+        """Whether the run can be resumed: unfinished, not at work, stored in a study, and nothing forbids it."""
         is_unfinished = self.state in (
             RunState.UNFINISHED,
             RunState.CANCELLED,
@@ -267,13 +278,16 @@ class RunRecord:
         )
 
     def wait_again(self) -> None:
-        """Reset the progress before the run goes on: the events of its stored units come again."""
+        """Reset the progress before the run goes on.
+
+        Its stored units are counted again from 0, as their events are sent once more.
+        """
         self.state = RunState.QUEUED
         self.failure = ""
         self.unit = self.working = None
         self.units_done = 0
         self.growing.clear()
-        self.left.clear()
+        self.unfinished_paths.clear()
 
     @property
     def n_folds(self) -> int:
@@ -286,9 +300,12 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
+        # Steps of units that are not done: those at work (`growing`), and those that
+        # were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
-            len(path.steps) for path in self.left.values()
+            len(path.steps) for path in self.unfinished_paths.values()
         )
+        # A unit may have more steps than announced.
         return (
             min(1.0, (self.units_done * self.steps_per_unit + n_begun) / total)
             if total

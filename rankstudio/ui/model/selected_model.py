@@ -97,8 +97,10 @@ class SelectedModel:
         settings.
         """
         plan = self.plan
+        # The plan may have several values of a parameter; those of this model's
+        # combination replace them.
         parameters = {**self.plan.parameters, **self.parameters}
-        read = (
+        data_settings = (
             plan.protocol,
             plan.missing,
             plan.normalize,
@@ -107,7 +109,12 @@ class SelectedModel:
             feature_groups_of(plan),
         )
         description = repr(
-            (sorted(parameters.items()), *read, preferences_of(plan), plan.ranker)
+            (
+                sorted(parameters.items()),
+                *data_settings,
+                preferences_of(plan),
+                plan.ranker,
+            )
         )
         return plan.method, self.fold.number, description
 
@@ -190,12 +197,13 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold, and only settings within the
-        same axes have changed.
+        It may if both views show the same run and fold, and the plans of their models
+        have the same axes. ``plan`` is the plan of the model being computed.
         """
         model = self.model
         return (
             model is not None
+            # With the same plan in both views, only the data, run and fold are compared.
             and self.is_of(replace(later, plan=self.plan))
             and model.plan.convention == plan.convention
             and _have_same_axes(model.plan, plan)
@@ -234,9 +242,10 @@ class CurrentModel(QObject):
         # The path computed last, the path that is wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
-        self._failure = ""
+        self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
-        # What is shown, with the test measures of its model or why it has none.
+        # `_probe` computes paths of inspected models. `_shown` is what the pages show;
+        # `_test` has the test measures of its model, or `_untested` says why not.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -282,17 +291,20 @@ class CurrentModel(QObject):
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
+        # Values that do not lie on the axes of the plan are those of another run.
         has_chosen_values = choice.values is not None and _are_on_axes(
             self._shown.plan.axes, choice.values
         )
         return record is not None and (has_chosen_values or choice.place is not None)
 
     @property
-    def differs(self) -> Choice | None:
+    def inspected_choice(self) -> Choice | None:
         """The inspected model, if choosing it would change the chosen model; else None."""
         inspection = self._session.inspection
+        # A view has an inspected model only if that is not the chosen one.
         if self._shown.inspection is not None:
             return inspection
+        # While all folds are shown, the view has no model, so the choices are compared.
         shows_all_folds = self._shown.fold is None and self._shown.record is not None
         return (
             inspection
@@ -302,7 +314,11 @@ class CurrentModel(QObject):
 
     @Slot()
     def choose_inspected(self) -> None:
-        """Choose the inspected model on all folds; do nothing if no model is inspected."""
+        """Choose the inspected model on all folds; do nothing if no model is inspected.
+
+        A model whose values do not lie on the axes of the shown plan belongs to another
+        run, and is not chosen either.
+        """
         choice = self._session.inspection
         axes = self._shown.plan.axes
         if (
@@ -323,7 +339,18 @@ class CurrentModel(QObject):
     def look_at(
         self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False
     ) -> None:
-        """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together."""
+        """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together.
+
+        Parameters
+        ----------
+        values : tuple
+            Values of the model on the axes of the plan, its combination of parameters.
+        step : int or None
+            Coordinate of the model on its path, such as its number of features; None for
+            the best model of the path.
+        gliding : bool
+            Whether the slider is being moved.
+        """
         if self.inspects:
             self._session.inspect(values, step)
         else:
@@ -370,16 +397,19 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the shown model anew; have its path computed if no run has the path."""
+        # `view` has no model yet: it is that of the shown run, or of the form's plan.
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
         view = Shown(session.dataset, record, plan, fold=session.watched)
+        # The model of the run is shown unless the form has other settings by now.
         model = self._from_run(view)
         request = self._wanted(view)
         if request is None or (model is not None and not self._is_edited(view)):
             self._forget_live()
             self._set(replace(view, model=model))
             return
+        # Otherwise the model is on a live path, computed for the settings in the form.
         self._ask(request)
         live_view = self._from_live(view)
         # The previous view stays until the new path is computed, so that nothing
@@ -396,7 +426,7 @@ class CurrentModel(QObject):
         request = None
         if values is not None and _are_on_axes(view.plan.axes, values):
             request = self._wanted_inspection(view, values)
-        self._probe.ask(request)
+        self._probe.ask(request)  # with None, it stops computing
         self._show_inspection()
 
     def _show_inspection(self) -> None:
@@ -404,7 +434,10 @@ class CurrentModel(QObject):
         self.inspected.emit()
 
     def _with_inspection(self, view: Shown) -> Shown:
-        """Return the view with the inspected model, unless the inspected model is the chosen one."""
+        """Return the view with the inspected model, without one if the inspected model is the chosen one.
+
+        Two models are the same if they are at one position of the same path.
+        """
         choice = self._session.inspection
         chosen = view.model
         inspection = None if choice is None else self._find_inspected(view, choice)
@@ -417,16 +450,18 @@ class CurrentModel(QObject):
         return replace(view, inspection=inspection)
 
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
-        """Return the model that a choice means.
+        """Return the model that a choice means; None if its path is not computed yet.
 
         The model is on the live path if this path has the values of the choice, else on
-        a path of the shown run. For values that the run does not have, the model is on
-        the path of the probe.
+        a path of the shown run. If the run has not tried these values, the model is on
+        a path that `_probe` has computed.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
+            # Without a coordinate (`place`), the inspected model is the chosen one, so
+            # no measure ("") has to find the best step.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -446,6 +481,8 @@ class CurrentModel(QObject):
         """
         plan = self._live_plan(view)
         record = view.record
+        # Another plan than the view's means that the form was changed after the run. A
+        # path is computed only if that is fast enough to follow a slider ("live").
         if (
             record is None
             or view.fold is None
@@ -458,7 +495,7 @@ class CurrentModel(QObject):
         return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
 
     def _record(self) -> RunRecord | None:
-        """Return the shown run if it belongs to the open data."""
+        """Return the shown run if it belongs to the open data; None for a run on other data."""
         record = self._runs.shown
         return (
             record
@@ -471,7 +508,8 @@ class CurrentModel(QObject):
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
-        The choice is by default the session's.
+        The choice is by default the session's. Values that do not lie on the axes, as
+        those of another plan, do not count; None is returned if neither do.
         """
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
@@ -482,16 +520,22 @@ class CurrentModel(QObject):
         return None
 
     def _chosen_by_validation(self, view: Shown) -> tuple[tuple[Any, ...], int] | None:
-        """Return the values of the model that the shown run chose on this fold, and its step's position."""
+        """Return the values of the model that the shown run chose on this fold, and its step's position.
+
+        Return None if the run has not finished the fold, or all folds are shown.
+        """
         record = view.record
         fold = view.fold
         if record is None or fold is None:
             return None
+        # The fold is measured by the measures in use; until these are computed, the
+        # choice by the run's own measures counts.
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
             fold.number
         )
         if result is None:
             return None
+        # Steps are numbered from 1, positions from 0.
         return result.chosen.unit.values, result.chosen.step.number - 1
 
     def _live_plan(self, view: Shown) -> Plan | None:
@@ -505,11 +549,13 @@ class CurrentModel(QObject):
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the form is the plan.
+        # Without a run, the plan is that of the form, unless the user has changed how
+        # the data are to be read since they were.
         if view.record is None:
-            return form if session.read_as_planned else None
-        # With a run, the form counts only if it fits the run.
-        # the usual case; `changed` below is slow while the slider moves
+            return form if session.data_match_plan else None
+        # With a run, the form counts only if it has the same axes and reads the data in
+        # the same way. Usually both plans are equal; this is tested first, as `changed`
+        # below is too slow for a slider that moves.
         is_same = form == view.plan
         if (
             is_same
@@ -517,7 +563,8 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # otherwise the costs change no result
+        # Costs of features in the form count only if the method weighs them, which a
+        # parameter with the value "milliseconds" asks for. Else the run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -544,6 +591,8 @@ class CurrentModel(QObject):
         values = self._values(view)
         if plan is None or fold is None or not plan.live:
             return None
+        # Without a run, a path is computed once the user moves the slider, or pins or
+        # bans a feature.
         if view.record is None:
             has_pins_or_bans = any(
                 plan.parameters.get(name) for name in ("pinned", "banned")
@@ -561,7 +610,8 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice means, if the run has it.
+        # The combination of parameters that the choice means, if the run has it; it is
+        # the position of these values among the combinations of the plan.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
@@ -579,8 +629,8 @@ class CurrentModel(QObject):
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # If the choice has no place on the path,
-        # the best position by validation is taken.
+        # Without a coordinate in the choice, the position that validation chose is
+        # taken, which holds for the path with the chosen values only.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -594,7 +644,8 @@ class CurrentModel(QObject):
     def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the requested one.
+        None if that path has another fold or plan than the requested one. The model is
+        at the chosen coordinate of the path, else the best one of the path.
         """
         live = self._live
         request = self._asked
@@ -603,6 +654,8 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
+        # Steps are numbered from 1. As the best step is known, no measure ("") has to
+        # find it.
         position = path_position(
             live.path, self._session.choice.place, live.best.number - 1, ""
         )
@@ -617,7 +670,10 @@ class CurrentModel(QObject):
         return replace(view, model=model, edited=self._is_edited(view))
 
     def _ask(self, request: PathWanted) -> None:
-        """Have a path computed, unless it is the one that was requested last."""
+        """Have a path computed in the background, unless it is the one that was requested last.
+
+        A job for the previous path is abandoned if it is slow or out of date.
+        """
         previous = self._asked
         if previous and (previous.fold, previous.values, previous.plan) == (
             request.fold,
@@ -626,8 +682,8 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is asked
-            # for.
+            # A path that takes seconds is abandoned as soon as another one is asked for;
+            # a quick one of the same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -635,7 +691,7 @@ class CurrentModel(QObject):
                 or previous.plan != request.plan
             ):
                 self._job.abandon()
-        self._recover()
+        self._recover()  # the failure of the previous path is out of date
         self._asked = request
         label = combination_label(request.plan.axes, request.values)
         text = (
@@ -648,7 +704,7 @@ class CurrentModel(QObject):
             yield self._fold_cache.path(request, cancelled)
 
         def end(outcome: Outcome) -> None:
-            if self._asked is request:
+            if self._asked is request:  # else the job is that of a later request
                 self._job = None
             self._end(outcome)
 
@@ -682,15 +738,20 @@ class CurrentModel(QObject):
             self._job = None
 
     def _set(self, view: Shown) -> None:
-        """Show another view with the test measures of its model; have unknown measures computed."""
-        # Test measures that are known already, or why there are none.
+        """Show another view with the test measures of its model; have unknown measures computed.
+
+        Emit `changed` and `tested`, and `tested` once more when measures arrive.
+        """
+        # The run has test measures of its chosen models. Other models can be tested
+        # only with their documents open; else `_untested` says why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
         self._untested = (
             "" if model is None or self._test else self._why_untested(model)
         )
-        # Sealed data show no test measure, even if it is known.
+        # While the user seals the test part, no test measure is shown, even if it is
+        # known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
@@ -726,6 +787,7 @@ class CurrentModel(QObject):
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
+        # The key of a run's model is the position of its combination of parameters.
         if result is None or result.chosen.unit.position != model.key:
             return {}
         return (
@@ -762,15 +824,22 @@ class _Probe:
         self._fold_cache = fold_cache
         self._arrived = arrived
         self._failed = failed
+        # The path that is wanted, the last one that was computed, and its job.
         self._wanted: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None
 
     def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
-        """Return the model at a step of the requested path; None until the path is computed."""
+        """Return the model at a coordinate of the requested path; None until the path is computed.
+
+        The coordinate, ``step``, is a number of features or a round; None means the best
+        model of the path.
+        """
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
+        # Steps are numbered from 1. As the best step is known, no measure ("") has to
+        # find it.
         position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(
             PROBE, request.values, request.plan, request.fold, path.path, position
@@ -785,7 +854,8 @@ class _Probe:
             and _is_same(self._wanted, request)
         ):
             return
-        # A job for another path is abandoned.
+        # A job for another path is abandoned. The last computed path stays until the
+        # new one arrives; `model` returns it for its own request only.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -830,7 +900,10 @@ def _is_same(first: PathWanted, second: PathWanted) -> bool:
 
 
 def _have_same_axes(plan: Plan, other: Plan) -> bool:
-    """Return whether two plans have the same method, ranker and names of axes."""
+    """Return whether two plans have the same method, ranker and names of axes.
+
+    An axis is a parameter of which the plan tries several values.
+    """
     names = [axis.name for axis in plan.axes]
     other_names = [axis.name for axis in other.axes]
     return (plan.method, plan.ranker) == (
@@ -856,10 +929,11 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations this is always the last position, whatever the other
-    arguments are. Otherwise it is the position of the step nearest to ``step`` if that
-    is given, else ``best`` if that is given, else the position with the best value of
-    the measure ``select_by``, or of the criterion if that was not measured.
+    On a path of iterations only the last step can be selected, so this is always the
+    last position. Otherwise it is the position of the step whose coordinate is
+    nearest to ``step``, if that is not None; else ``best``, if that is not None; else
+    the position with the best value of the measure ``select_by``, or of the criterion
+    if that was not measured.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
@@ -867,6 +941,8 @@ def path_position(
         return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
+    # The smallest value is the best; a measure that is best when high is negated, and
+    # steps without a value come last.
     values = path.validation.get(select_by, path.criterion)
     is_measured = select_by in path.validation
     if is_measured and measure(plain_name(select_by)).higher_is_better:

@@ -118,10 +118,13 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
         self._fold: int | None = None
+        # How runs are measured: the measure, the convention that the user picked (None
+        # follows the plan), and whether the measure also chooses the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
         self._seal_marks: tuple[SealMark, ...] = ()
+        # how the open data were read and divided
         self._reading = reading(self.plan)
 
     @property
@@ -182,7 +185,12 @@ class Session(QObject):
     def measurement(
         self, plan: Plan, dataset: FoldedDataset | None = None
     ) -> Measurement:
-        """Return how a run of a plan is measured now; ``dataset`` is by default the open one."""
+        """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
+
+        That is: by which convention and measure, whether that measure chooses the run's
+        models, and whether the test part is sealed.
+        """
+        # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
         sealed = self.is_sealed(dataset or self._dataset)
         return Measurement(
@@ -218,7 +226,7 @@ class Session(QObject):
         return self.plan.inner > 0 or all(fold.vali is not None for fold in folds)
 
     @property
-    def read_as_planned(self) -> bool:
+    def data_match_plan(self) -> bool:
         """Whether the open data were read and divided as the plan says by now."""
         return self._reading == reading(self.plan)
 
@@ -243,8 +251,8 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
-        # The convention that the user picked, and
-        # the seal, to tell below what has changed.
+        # The convention that the user picked and the seal, as they are before the
+        # change: the signals at the end depend on what has changed.
         picked = self._convention
         sealed = self.sealed
         # Without a plan, the present one is adapted:
@@ -265,13 +273,14 @@ class Session(QObject):
                 preferences={},
                 costs=costs.plain() if costs is not None else {},
             )
+            # Data without queries are one ranking, which has other usual measures.
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 # Without validation parts, only a left-out measure or the criterion can
                 # select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
-            elif plan.select_by == CRITERION:
+            elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
         # The data replace the former ones with the choice made for them.
         plan = plan.resolved(dataset.convention)
@@ -281,8 +290,8 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Most changes belong to the other data; lasting ones go back on the cleared
-        # stack as new commands.
+        # Changes of the plan for the former data cannot be undone any more. Lasting
+        # changes, such as of a run's name, can: they go back on the stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [
             command.again()
@@ -311,10 +320,11 @@ class Session(QObject):
             The plan by which the dataset was read; by default the one of the previous
             reading.
         """
-        sealed = self.sealed
+        sealed = self.sealed  # before the change
         self._dataset = dataset
         if plan is not None:
             self._reading = reading(plan)
+        # The shown fold may be gone; None stands for all folds.
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
@@ -353,13 +363,16 @@ class Session(QObject):
             self.measureChanged.emit()
 
     def seal(self, sealed: bool) -> None:
-        """Seal the test part of the open data, or unseal it; other data keep their seals."""
+        """Seal the test part of the open data, or unseal it; other data keep their seals.
+
+        While it is sealed, no test measure is shown. The mark is stored with its time.
+        """
         if self._dataset is None or sealed == self.sealed:
             return
         mark = SealMark.now(sealed=sealed, data=self._dataset)
         self._seal_marks = (*self._seal_marks, mark)
         self.sealMarked.emit(mark)
-        self._tell_seal(not sealed)
+        self._tell_seal(not sealed)  # with the previous state
 
     def take_seal_marks(self, marks: Sequence[SealMark]) -> None:
         """Take over the seals of a study."""
@@ -377,7 +390,11 @@ class Session(QObject):
     def select(
         self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False
     ) -> None:
-        """Choose another model; consecutive moves of the slider (``gliding``) are undone together."""
+        """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
+
+        ``values`` are those of its path on the plan's axes (None for those that
+        validation chose), and ``step`` its coordinate on the path (None for the best).
+        """
         choice = Choice(values, step)
         self._do(
             replace(self._state, choice=choice),
@@ -406,14 +423,17 @@ class Session(QObject):
     def go_back_to(
         self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN
     ) -> None:
-        """Take the plan of a run again, and the choice of its model.
+        """Take the plan of a run again, and the choice of its model; ``text`` is for the Edit menu.
 
         Consecutive changes of this kind are undone together.
         """
         self._do(SessionState(plan, choice), text, "runs")
 
     def change(self, text: str, **changes: Any) -> None:
-        """Change attributes of the plan; ``text`` names it in the Edit menu.
+        """Change attributes of the plan; ``text`` names the change in the Edit menu.
+
+        With another method or ranker, the choice of a model is dropped: its values
+        belong to the former method.
 
         Raises
         ------
@@ -438,8 +458,8 @@ class Session(QObject):
             self.plan.entry.parameter(key).several(parameters[key])
             for key in (name, other)
         ):
-            # the plan tries several sets of features, so it is not clear which one to
-            # change
+            # The plan tries several sets of pinned or banned features, so it is not
+            # clear which one to change.
             return
         # A feature in a group stands for the group.
         members = next(
@@ -447,7 +467,8 @@ class Session(QObject):
             (feature,),
         )
         present = any(i in parameters[name] for i in members)
-        # It is removed from both sets, and added to one unless it was there.
+        # Its group is removed from both sets, and the feature is added to one of them
+        # unless the group was there. One member suffices to pin or ban a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
@@ -465,6 +486,7 @@ class Session(QObject):
             if data is not None and column is not None
             else ""
         )
+        # The name that features of data without names have.
         [nameless] = default_names(np.array([feature]))
         return (
             f"{feature} {name}"
@@ -473,6 +495,11 @@ class Session(QObject):
         )
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
+        """Replace the plan and the choice, in a way that the user can undo.
+
+        ``text`` names the change in the Edit menu; consecutive changes of one series are
+        undone together, those of the series "" one by one.
+        """
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
         else:
@@ -480,6 +507,7 @@ class Session(QObject):
 
     def _put(self, state: SessionState) -> None:
         """Make a state the present one; called by undo commands and :meth:`restore_choice` only."""
+        # Another plan or choice ends the inspection of a model.
         before = self._state
         self._state = state
         inspection = self._inspection
@@ -499,12 +527,15 @@ class Session(QObject):
         with it. If the picked convention is dropped, each run is measured by its own
         convention again, so `measureChanged` is emitted.
         """
+        # None follows the plan, so a picked convention equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked
+        # The shown measure was the plan's first one, which is another one now.
         main_measure_changed = (
             before.measures[0] == self._measure != self.plan.measures[0]
         )
+        # The shown measure is none of the plan's any more.
         is_dropped = (
             self._measure in before.evaluated
             and self._measure not in self.plan.evaluated

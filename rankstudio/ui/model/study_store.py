@@ -88,15 +88,16 @@ class StudyStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # for the attributes; never held while the disk is waited for
+        # The lock guards the attributes, and is never held while the disk works. With
+        # the condition `_closed`, a job that opens a study waits until this window has
+        # closed it.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
-        self._open: list[Study] = []
-        self._writing = (
-            threading.Lock()
-        )  # so that no study is closed between a note's removal and its writing
-        # requested by the window, not yet written
+        self._open: list[Study] = []  # with those that are about to be closed
+        # so that no study is closed between a note's removal and its writing
+        self._writing = threading.Lock()
+        # functions that write what the window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property
@@ -151,9 +152,11 @@ class StudyStore:
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
+            """Open the study, and yield it, its runs and remarks on damage; called on the worker."""
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait for that.
+            # The same file may still be open here, and is being closed: wait for that,
+            # up to 10 seconds. Then an error says that the file is in use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -193,7 +196,8 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not named it.
+        The previous file is removed if the user has not named it: then it lies in the
+        folder of the program's own studies, and the copy takes its place.
 
         Raises
         ------
@@ -231,6 +235,7 @@ class StudyStore:
         with suppress(StoreError):
             self.write_notes()
         study.close()
+        # A job may wait to open the same file.
         with self._lock:
             if study in self._open:
                 self._open.remove(study)
@@ -272,7 +277,10 @@ class StudyStore:
 
 
 def read_sample_run() -> RunRecord:
-    """Read the finished run of the sample that comes with the program; none of the user's studies stores it.
+    """Read the finished run of the sample, which comes with the program.
+
+    None of the user's studies stores the run. So its record has no key in a study
+    (``stored``), and no reason why the run cannot be resumed (``why_not_on``).
 
     Raises
     ------
@@ -320,7 +328,8 @@ def _read_run(
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share one dataset without documents.
+    # Runs on the same parts of the same data share one dataset without documents. It
+    # has the validation and test parts that were measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -349,7 +358,7 @@ def _read_run(
         recorded=recorded,
         origin=f"{time_text}, {_version_text(summary.versions)}",
         why_not_on=why_not_on,
-        steps_per_unit=1,
+        steps_per_unit=1,  # the progress counts whole units only
         n_units=summary.n_units,
         units_done=summary.n_finished,
         clock=Clock(worked=summary.seconds),
@@ -374,9 +383,17 @@ def _version_text(recorded: Mapping[str, str]) -> str:
 def _reason_not_resumable(
     recorded: Mapping[str, str], entries: Sequence[CodeSource]
 ) -> str:
-    """Return why a run cannot be resumed here, other versions or missing software; "" if it can."""
+    """Return why a run cannot be resumed here, other versions or missing software; "" if it can.
+
+    Parameters
+    ----------
+    recorded : mapping
+        The versions that the run began with, by the name of the software.
+    entries : sequence of CodeSource
+        The pieces of code that compute the run: methods, and code of plug-ins.
+    """
     for entry in entries:
-        if entry.lacking:
+        if entry.lacking:  # a sentence on the software that is not installed
             return entry.lacking
     for name, number in versions(entries).items():
         if recorded.get(name) != number:

@@ -46,6 +46,7 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
             if counts_rounds
             else f"k = {choice.place}"
         )
+    # With the parameters of the other model, the size suffices to tell them apart.
     parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
@@ -106,8 +107,10 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
+        # ``differs`` is the inspected model, None if it is the chosen one. While all
+        # folds are shown, the view has no models, only the choices have.
         view = self._current.shown
-        choice = self._current.differs
+        choice = self._current.inspected_choice
         text = ""
         if choice is not None:
             inspected = (
@@ -123,7 +126,7 @@ class ChooseButtons(QObject):
             "Use this model for tests, evidence, comparisons and exports (Enter or double click)."
         )
         for button, offers in zip(self.buttons, self._offers, strict=True):
-            button.setText(text.replace("&", "&&"))
+            button.setText(text.replace("&", "&&"))  # a single one marks a mnemonic
             button.setAccessibleName(text)
             button.setToolTip(tip)
             button.setVisible(bool(text) and offers())
@@ -167,8 +170,9 @@ class ChoiceChip(QObject):
         view = self._current.shown
         choice = self._session.choice
         if not self._current.is_by_hand:
-            self._chip.say("", {})
+            self._chip.say("", {})  # hides the chip
             return
+        # The model of the protocol is the one that validation chose.
         protocol = self._current.by_protocol
         chosen = choice if view.model is None else as_choice(view.model)
         usual = as_choice(protocol)
@@ -208,6 +212,7 @@ class FormChip(QObject):
         self._current: CurrentModel = models.current
         self._chip = chip
         runs = models.runs
+        # The chip tells of the form, the shown run, and the runs of the list.
         form_or_run_changed = models.current.changed, models.session.planChanged
         list_changed = (
             runs.labelled,
@@ -226,9 +231,9 @@ class FormChip(QObject):
         record = self._current.shown.record
         form = self._session.plan
         if record is None or record.plan.agrees(form):
-            self._chip.say("", {})
+            self._chip.say("", {})  # hides the chip
             return
-        # then the text only says "changed"
+        # With the title of the run, the form is called "changed".
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

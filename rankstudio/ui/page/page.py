@@ -97,6 +97,8 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
+        # While a panel fills the page: that panel, the widgets hidden for it, and the
+        # sizes from before.
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
@@ -107,6 +109,7 @@ class Page(QWidget):
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
+        # A controller belongs to the page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
@@ -163,8 +166,9 @@ class Page(QWidget):
     def maximise(self, panel: Panel) -> None:
         """Give a panel the whole page by hiding the siblings of the panel and of the splitters around it."""
         self.restore_panels()
-        if panel in self._windows:
+        if panel in self._windows:  # it is not on the page
             return
+        # The sizes of all splitters are remembered, to be restored later.
         self._maximized_panel = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
@@ -186,7 +190,7 @@ class Page(QWidget):
             other.hide()
 
     def restore_panels(self) -> None:
-        """Let all panels share the page again."""
+        """Let all panels share the page again, with the sizes from before one of them filled it."""
         for other in self._hidden_widgets:
             other.show()
         for splitter, sizes in self._sizes.items():
@@ -200,6 +204,7 @@ class Page(QWidget):
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
+        # A hidden widget takes the position of the panel, so that it can come back.
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
@@ -225,6 +230,10 @@ class Page(QWidget):
             outside.window.close()
 
     def _bring_back(self, panel: Panel) -> None:
+        """Put a panel, whose window was closed, back into its splitter.
+
+        The sizes from before are restored once no panel has a window any more.
+        """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
         self.restore_panels()
@@ -245,6 +254,7 @@ class Page(QWidget):
         The space of hidden widgets goes to the largest visible widget.
         """
         while True:
+            # A hidden widget has no size; what remains goes to the largest one.
             total_size = sum(splitter.sizes())
             widgets = [splitter.widget(i) for i in range(splitter.count())]
             visible = [
@@ -267,7 +277,7 @@ class Page(QWidget):
         """Ask for the figure of the first plot that a panel shows, preferably one that is not empty."""
         plots = [plot for plot in panel.findChildren(Plot) if plot.isVisibleTo(panel)]
         drawn = [plot for plot in plots if not plot.is_empty()]
-        for plot in (drawn or plots)[:1]:
+        for plot in (drawn or plots)[:1]:  # at most one
             plot.figureAsked.emit()
 
     def _inside(self, kind: type[_Widget]) -> list[_Widget]:
@@ -276,7 +286,7 @@ class Page(QWidget):
         return [widget for root in roots for widget in root.findChildren(kind)]
 
     def _show_menu(self, panel: Panel, position: QPoint) -> None:
-        """Offer the actions on a panel."""
+        """Offer in a menu to give a panel the whole page or a window of its own, or to take it back."""
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:
@@ -307,6 +317,7 @@ class Page(QWidget):
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
+        # A page that was not visited yet has not opened the windows of last time.
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
@@ -337,6 +348,7 @@ class Page(QWidget):
 
         Windows of panels open later, with :meth:`reopen_windows`.
         """
+        # Names of panels, and below, sizes and places, by the names of the widgets.
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
@@ -348,6 +360,7 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
+            # Damaged sizes, or those of another number of widgets, are ignored.
             sizes = [
                 int(size)
                 for size in text.split()
@@ -399,10 +412,11 @@ class Splitter(QSplitter):
         self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]
     ) -> None:
         super().__init__(orientation)
-        self.seen = False
+        self.seen = False  # whether it has been on the screen
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
+        # a part is a widget, its share of additional space, and its initial size
         for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
             self.setStretchFactor(position, stretch)
@@ -441,9 +455,10 @@ class PanelWindow(ClosedByEscape):
             Qt.WidgetAttribute.WA_StyledBackground
         )  # without it, a plain widget has no background
         self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
-        size = panel.size().expandedTo(_MIN_WINDOW_SIZE)
+        size = panel.size().expandedTo(_MIN_WINDOW_SIZE)  # as large as it was
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
         self.resize(size)
+        # Shortcuts of the main window work in this one, too.
         self.addActions(
             [action for action in main.findChildren(QAction) if action.shortcuts()]
         )

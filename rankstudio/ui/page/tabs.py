@@ -88,6 +88,7 @@ class PageTabs(QWidget):
 
     @Slot()
     def _show(self) -> None:
+        """Show the content of the chosen tab, and hide that of the others."""
         self.left.emit()
         # the chosen title is bold: without room for it, Qt would scroll the bar
         self.bar.updateGeometry()

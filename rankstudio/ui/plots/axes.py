@@ -35,7 +35,10 @@ Ticks = list[tuple[float, str]]
 
 
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
-    """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers."""
+    """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers.
+
+    A tick is a pair of a size and its text. The axis is ``width`` pixels wide.
+    """
     low, high = (log10(end) for end in x_range)
     # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5
     # and 3 times these.
@@ -46,6 +49,7 @@ def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     ticks: list[float] = []
     for size in candidates:
         is_inside = size >= 1 and x_range[0] <= size <= x_range[1]
+        # the pixels from this candidate to each tick so far
         gaps = (abs(log10(size) - log10(tick)) * width / (high - low) for tick in ticks)
         if is_inside and all(gap >= scaled(_SIZE_SPACING) for gap in gaps):
             ticks.append(size)
@@ -97,7 +101,7 @@ class Axes:
         return self.log_sizes or (bool(self.grid) and min(self.grid) > 0)
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
-        """Return positions and texts of the ticks that fit into a height in pixels."""
+        """Return positions and texts of the ticks that fit into a height in pixels; none without a y axis."""
         if not self.show_y:
             return []
         if self.log_y:
@@ -114,9 +118,10 @@ class Axes:
         """Return positions and texts of the ticks that fit into a width in pixels."""
         if not self.show_x:
             return []
+        # values of a parameter, such as λ, are written as powers
         if self.grid:
-            # Every stride-th value is a tick; the quotient is rounded up, so that the
-            # texts have room.
+            # Every stride-th value is a tick, so that the texts have room. -(-a // b) is
+            # a / b rounded up.
             stride = max(
                 1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
             )
@@ -150,6 +155,8 @@ class Axes:
         x_range, y_range : tuple of float
             The data to show.
         """
+        # The ticks of y need the height to be laid out; their texts then tell how much
+        # of the width remains.
         top = scaled(TITLE_HEIGHT) if self.title else AIR
         bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)
@@ -224,21 +231,29 @@ def title_box(frame: Frame) -> QRectF:
 
 
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
-    """Return the title, or its short form where the title has no room, cut where that has none either."""
+    """Return the title as it is drawn: in its short form if it has no room, cut if that has none either.
+
+    Beside the title, ``reserved_width`` pixels are taken.
+    """
     metrics = QFontMetrics(font(SMALL))
-    room = int(frame.outer.width() - reserved_width)
+    available_width = int(frame.outer.width() - reserved_width)
     title = (
         axes.title
-        if _text_width(metrics, axes.title) <= room
+        if _text_width(metrics, axes.title) <= available_width
         else axes.short or axes.title
     )
-    return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
+    return metrics.elidedText(title, Qt.TextElideMode.ElideRight, available_width)
 
 
 def cut_texts(
     axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None
 ) -> list[str]:
-    """Return in full the texts that :func:`draw_axes` has to cut, as they have no room."""
+    """Return in full the texts around a plot that have no room, and are cut.
+
+    The title, or its short form, is among them if it is cut. For an empty plot, its
+    text (``placeholder``) is tested, too; for any other plot, the text of the x axis.
+    Beside the title, ``reserved_width`` pixels are taken.
+    """
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
     title_room = outer.width() - reserved_width
@@ -266,8 +281,8 @@ def label_box(
 ) -> tuple[QRectF, str]:
     """Return the box of the x axis's text, and the text, cut where it is wider than the drawing.
 
-    The box is centered at `middle`, or shifted as far as it takes to lie inside the
-    drawing.
+    The box is centered at `middle`, a horizontal pixel, or shifted as far as it takes to
+    lie inside the drawing (`outer`).
     """
     label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())
@@ -277,7 +292,7 @@ def label_box(
 
 
 def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the grid and the texts of both axes."""
+    """Draw the grid and the texts of both axes: lines of a grid for y, texts alone for x."""
     area = frame.area
     painter.setFont(font(TINY))
     for value, text in axes.y_ticks(frame.y_range, area.height()):
@@ -296,6 +311,7 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
+        # the text is centered below its tick, in a box of 80 pixels
         box = QRectF(
             frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE_HEIGHT)
         )
@@ -305,7 +321,10 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
 def _draw_placeholder(
     placeholder: str, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the text of an empty plot in its middle: on several lines, or on one where these are too high."""
+    """Write the text of an empty plot in its middle.
+
+    It is wrapped to lines. If these are too high together, a single line is written.
+    """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
@@ -314,7 +333,7 @@ def _draw_placeholder(
     wrapped = metrics.boundingRect(
         box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder
     )
-    if wrapped.height() > box.height():
+    if wrapped.height() > box.height():  # on one line, cut where it is too long
         flags = Qt.AlignmentFlag.AlignCenter
         placeholder = metrics.elidedText(
             placeholder, Qt.TextElideMode.ElideRight, int(box.width())

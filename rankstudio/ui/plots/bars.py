@@ -123,21 +123,22 @@ class BarsPlot(Plot):
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars, with the winner, that fit into a width in pixels.
 
-        The width is the plot's by default.
+        The width is the plot's by default. A bar is at least as wide as its id below it.
         """
-        room = self._room(self.width()) if width is None else width
+        available_width = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
         # The first 60 ids are taken as typical of all.
         widest = max(
             (metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]),
             default=0.0,
         )
-        count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
+        count = max(1, int(available_width // max(_LEAST_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
             # The winner takes the last place, unless it has no score and therefore no
             # bar.
-            bars[-1:] = [bar for bar in self.bars if bar.id == self.winner] or bars[-1:]
+            winner_bars = [bar for bar in self.bars if bar.id == self.winner]
+            bars[-1:] = winner_bars or bars[-1:]
         return bars
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
@@ -147,6 +148,7 @@ class BarsPlot(Plot):
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
+            # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
             left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
             top = zero - height if bar.value >= 0 else zero
@@ -159,6 +161,7 @@ class BarsPlot(Plot):
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
+        # Bars share the width evenly, so x has no range of its own.
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low = min(values)
         high = max(values)
@@ -179,6 +182,7 @@ class BarsPlot(Plot):
 
     def figure(self) -> RowsFigure:
         """Return the candidates of a step, the best first."""
+        # A printed figure has room for some bars, and says so in its title.
         bars = self.bars[:MOST_BARS]
         title = self.axes.title
         if len(self.bars) > len(bars):
@@ -211,7 +215,7 @@ class BarsPlot(Plot):
         ]
 
     def readout(self, number: int) -> list[Line]:
-        """Name a bar, by its number."""
+        """Return the lines of the box on a bar, by its number: name, value, and how far it is behind."""
         first = self.shown()[0]
         bar = self.shown()[number]
         lines = [
@@ -234,7 +238,10 @@ class BarsPlot(Plot):
         self.picked.emit(self.shown()[number].id)
 
     def step(self, right: int, down: int) -> bool:
-        """Move along the bars."""
+        """Move along the bars by an arrow key to the right or left; begin at the first bar.
+
+        Return whether there was something to do: keys up and down do nothing.
+        """
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
             return False
@@ -243,9 +250,10 @@ class BarsPlot(Plot):
         return True
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the number of the bar whose column a pixel is in."""
+        """Return the number of the bar whose column a pixel is in; None beside the bars."""
         frame = self.frame()
         bars = self.shown()
+        # the ids stand up to 22 pixels below the plot area
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
@@ -254,7 +262,10 @@ class BarsPlot(Plot):
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
-        """Return in words who won, the runner-up and the distance."""
+        """Return in words which candidate won, the best other one, and by how much it won.
+
+        A pinned feature may win without the longest bar, or without a bar.
+        """
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]
@@ -280,6 +291,7 @@ class BarsPlot(Plot):
             zip(bars, self.slots(frame, bars), strict=True)
         ):
             is_winner = bar.id == self.winner
+            # colors are named by their roles in the theme
             color_of_others = "muted" if i == self.under_mouse else "bar"
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.q("accent" if is_winner else color_of_others))
@@ -293,6 +305,7 @@ class BarsPlot(Plot):
             painter.setPen(colors.q("text" if is_winner else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
+        # The line of zero, and above the plot how many candidates are shown.
         zero = frame.y_px(0.0)
         area = frame.area
         hairline(

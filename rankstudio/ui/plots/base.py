@@ -133,6 +133,7 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
+        # The text is that of the title, so that the underline is below the term.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -204,9 +205,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.shared = NOT_SHARED
         self.under_mouse: Any = None
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
-        self._hovered_feature = 0
+        self._hovered_feature = 0  # id of the feature under the mouse, 0 for none
         self._box_position = QPointF()
-        self.setCentralItem(None)
+        self.setCentralItem(None)  # layers fill the whole view
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(120, 72)
@@ -219,6 +220,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._pressed: QPointF | None = None  # where the left button went down
         self._painted: Frame | None = None  # the frame of a painting in progress
         self._timer = single_shot(FRAME_MS, self._ask_turn, self)
+        # Below and above the layers of all subclasses: axes, and the ring of the focus.
         self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
@@ -288,13 +290,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return 0
 
     def hover(self, point: QPointF | None) -> None:
-        """Highlight the target at the mouse and show its box.
+        """Highlight the target at the mouse, such as a bar, and show its box of values.
 
-        The point is None after the mouse has left the plot.
+        The point is None after the mouse has left the plot; then the box disappears.
         """
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
-            self.under_mouse = target
+            self.under_mouse = target  # which the layers highlight
             self.redraw()
         if target is None or point is None:
             self.box.silence()
@@ -303,8 +305,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.say(target, point)
 
     def say(self, target: Any, point: QPointF) -> None:
-        """Show the box of a target, with as many lines about its feature as have room, at least one."""
-        feature = self.feature_of(target)
+        """Show the box of values for a target, at a point of the plot.
+
+        A target is what the mouse points at, such as a bar. If it has a feature, as
+        many lines about the feature follow as have room, at least one.
+        """
+        feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)
         self._box_position = point
         feature_lines = self.about_feature(feature) if feature else ()
@@ -363,7 +369,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.place_term()
 
     def place_term(self) -> None:
-        """Put the underline below the title as it is drawn now."""
+        """Put the underline of a glossary term below the title.
+
+        It gets the text of the title as it is drawn now, which may be cut or short.
+        """
         if self._term is not None:
             frame = self.frame()
             self._term.setText(shown_title(self.axes, frame, self.beside_title(frame)))
@@ -404,6 +413,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     @Slot()
     def flush(self) -> None:
         """Redraw now, with the contents that were set since the last redraw."""
+        # Neither the timer nor a later turn of the event loop has to redraw any more.
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
@@ -429,6 +439,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.redraw()
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw title, axes and grid; the tooltip of the plot has in full the texts that are cut."""
         placeholder = self.placeholder if self.is_empty() else None
         beside_width = self.beside_title(frame)
         draw_axes(self.axes, painter, frame, colors, beside_width, placeholder)
@@ -465,7 +476,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Fit the layers to the new size."""
+        """Fit the layers, and the underline in the title, to the new size."""
         super().resizeEvent(event)
         # The constructor of GraphicsView resizes the plot before it has layers.
         for layer in getattr(self, "_layers", ()):
@@ -480,7 +491,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         )
         super().mousePressEvent(event)
         if self._pressed is not None:
-            event.accept()
+            event.accept()  # so that Qt sends the release of the button here, too
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Recognise a click: press and release at one spot."""
@@ -490,15 +501,16 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if press_position is None:
             return
         event.accept()
+        # A hand is not quite still. Five pixels or more apart, the mouse was dragged.
         if (press_position - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose the model at the mouse, in a plot of models."""
+        """Choose the model at the mouse, in a plot of models (``confirms``)."""
         if not self.confirms:
             super().mouseDoubleClickEvent(event)
             return
-        self._pressed = None
+        self._pressed = None  # so that the second release is no further click
         event.accept()
         target = self.hit_test(event.position())
         if target is not None and event.button() == Qt.MouseButton.LeftButton:
@@ -591,6 +603,7 @@ class PlotMenu(QMenu):
     @Slot()
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
+        # Characters of the title that may not be in a file's name become "-".
         suggested = (
             "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-")
             or "plot"

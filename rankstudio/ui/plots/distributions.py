@@ -81,6 +81,7 @@ class DensityPlot(Plot):
         self.densities: list[Density] = []
         self.subject = ""  # name of the feature, for the title of an exported figure
         super().__init__(theme, Axes("", x_label, show_y=False))
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_zeros, 0.0, clipped=False)
         self.add_layer(self._draw_legend, 2.0, clipped=False)
@@ -94,6 +95,7 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
+        # Values are in ascending order. A single value gets a range around it.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -102,7 +104,7 @@ class DensityPlot(Plot):
         return x_range, (0.0, top * 1.06 or 1.0)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the legend above the curves, where it hides none of them."""
+        """Leave room for the legend above the curves, and for the bars of zeros at their left."""
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
@@ -123,8 +125,9 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        Return the width of a swatch, the position of each entry (pixel and line), and
-        the number of lines.
+        A swatch is the piece of line before a label. `room` is the size of the plot area
+        without the legend. Return the width of a swatch, the position of each entry
+        (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
@@ -156,7 +159,10 @@ class DensityPlot(Plot):
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each class has most of its values, and how many of them are 0."""
+        """Return in words where each class has most of its values, and how many of them are 0.
+
+        The latter is said of classes whose zeros have a bar of their own.
+        """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
             tr("{label} most often near {xs:.3g}").format(
@@ -175,9 +181,10 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return the density of each class.
+        """Return the density of each class as an area of a figure.
 
-        The label includes the share of zeros, if they were left out.
+        The label includes the share of zeros, if the density leaves them out (it is NaN
+        if not). The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -202,7 +209,12 @@ class DensityPlot(Plot):
             else tr("value")
         )
         return CurvesFigure(
-            NAME, title, "", x, FigureAxis(tr("density")), tuple(series)
+            name=NAME,
+            title=title,
+            caption="",
+            x=x,
+            y=FigureAxis(tr("density")),
+            series=tuple(series),
         )
 
     def numbers(self) -> Numbers:
@@ -218,10 +230,11 @@ class DensityPlot(Plot):
         return ["class", "value", "density"], rows
 
     def hit_test(self, point: QPointF) -> float | None:
-        """Return the value at a pixel; minus infinity over the bars of zeros."""
+        """Return the value at a pixel; minus infinity over the bars of zeros, None beside both."""
         frame = self.frame()
         if self.is_empty():
             return None
+        # The bars of zeros stand in a strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
         if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
@@ -229,9 +242,12 @@ class DensityPlot(Plot):
         return frame.x_at(point.x()) if frame.area.contains(point) else None
 
     def readout(self, x: float) -> list[Line]:
-        """Return the density of each class at a value, or the shares of zeros over their bars."""
+        """Return the density of each class at a value, or the shares of zeros over their bars.
+
+        `x` is what :meth:`hit_test` returns: a value, or minus infinity over these bars.
+        """
         if x == _ZEROS:
-            looks = [
+            line_styles = [
                 palettes.category(self.theme.colors, i)
                 for i in range(len(self.densities))
             ]
@@ -239,21 +255,23 @@ class DensityPlot(Plot):
                 Line(
                     d.label,
                     "–" if np.isnan(d.zeros) else percent(d.zeros),
-                    look.color,
-                    look.dash,
+                    line_style.color,
+                    line_style.dash,
                 )
-                for d, look in zip(self.densities, looks, strict=True)
+                for d, line_style in zip(self.densities, line_styles, strict=True)
             ]
             return [Line(tr("value 0"), bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
-            look = palettes.category(self.theme.colors, i)
+            line_style = palettes.category(self.theme.colors, i)
             y = (
                 float(np.interp(x, density.xs, density.ys))
                 if density.xs.size
                 else float("nan")
             )
-            lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
+            lines.append(
+                Line(density.label, f"{y:.3g}", line_style.color, line_style.dash)
+            )
         return lines
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -270,8 +288,8 @@ class DensityPlot(Plot):
             painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for i, density in drawn:
-            look = palettes.category(colors, i)
-            painter.setPen(pen(look.color, 1.8, look.dash))
+            line_style = palettes.category(colors, i)
+            painter.setPen(pen(line_style.color, 1.8, line_style.dash))
             draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -288,7 +306,8 @@ class DensityPlot(Plot):
         left_edge = area.left() - strip
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
-            look = palettes.category(colors, i)
+            line_style = palettes.category(colors, i)
+            # above the bar, a line has room for the text of its share
             height = density.zeros * (area.height() - _LINE)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -296,10 +315,10 @@ class DensityPlot(Plot):
                 bar_width - 4,
                 height,
             )
-            filling = QColor(look.color)
+            filling = QColor(line_style.color)
             filling.setAlphaF(0.35)
             painter.setBrush(filling)
-            painter.setPen(pen(look.color, 1.4, look.dash))
+            painter.setPen(pen(line_style.color, 1.4, line_style.dash))
             painter.drawRect(bar)
             text = percent(density.zeros)
             if painter.fontMetrics().horizontalAdvance(text) <= bar_width:
@@ -328,16 +347,17 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
+            # the middle of the line; the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
-            look = palettes.category(colors, i)
+            line_style = palettes.category(colors, i)
             draw_entry(
-                painter, box, look, density.label, colors.q("text"), swatch=swatch
+                painter, box, line_style, density.label, colors.q("text"), swatch=swatch
             )
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line at the mouse's value."""
+        """Draw a line at the mouse's value, unless the mouse is over the bars of zeros."""
         if self.under_mouse is not None and self.under_mouse != _ZEROS:
             x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
@@ -376,7 +396,7 @@ class HistogramPlot(Plot):
         self.add_layer(self._draw, 0.0)
 
     def set_numbers(self, numbers: ArrayLike) -> None:
-        """Show how often numbers occur.
+        """Show how often numbers occur, in at most `MOST_BINS` bins.
 
         Parameters
         ----------
@@ -386,6 +406,7 @@ class HistogramPlot(Plot):
         if values.size == 0:
             self.starts = self.counts = np.zeros(0, dtype=np.int64)
         else:
+            # Bins begin at multiples of their width.
             low = int(values.min())
             high = int(values.max())
             self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)  # rounded up
@@ -396,7 +417,7 @@ class HistogramPlot(Plot):
         self.mark_dirty()
 
     def summary(self) -> str:
-        """Describe how many numbers there are, and which bin has most of them."""
+        """Describe how many numbers there are, and which bin has most of them ("3", or "30 to 39")."""
         fullest = int(self.counts.argmax())
         bin_width = self.width_of_bins
         first = int(self.starts[fullest])
@@ -438,12 +459,12 @@ class HistogramPlot(Plot):
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
         return CurvesFigure(
-            NAME,
-            self.axes.title,
-            "",
-            FigureAxis(self.axes.x_label, whole=True),
-            FigureAxis(self.axes.title, whole=True, low=0.0),
-            (Series("", x, y, kind="bars"),),
+            name=NAME,
+            title=self.axes.title,
+            caption="",
+            x=FigureAxis(self.axes.x_label, whole=True),
+            y=FigureAxis(self.axes.title, whole=True, low=0.0),
+            series=(Series("", x, y, kind="bars"),),
         )
 
     def numbers(self) -> Numbers:
@@ -455,7 +476,7 @@ class HistogramPlot(Plot):
         return ["from", "to", self.axes.title], [list(row) for row in rows]
 
     def bars(self, frame: Frame) -> list[QRectF]:
-        """Return the rectangles of the bins."""
+        """Return the rectangles of the bins, with a gap between them; a count is at least 1.5 pixels high."""
         (x0, _), _y = self.ranges()
         rects = []
         for i, count in enumerate(self.counts.tolist()):
@@ -483,7 +504,7 @@ class HistogramPlot(Plot):
         return min(number, self.counts.size - 1)
 
     def readout(self, number: int) -> list[Line]:
-        """Return the count of a bin."""
+        """Return the lines of the box on a bin: its first and last number, and its count."""
         first = int(self.starts[number])
         last = first + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"

@@ -72,7 +72,11 @@ class Frame:
         return QPointF(self.x_px(x), self.y_px(y))
 
     def pixels(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
-        """Return the pixels of points, as two arrays of the inputs' shape."""
+        """Return the pixels of points, as two arrays of the inputs' shape.
+
+        x grows to the right, y upwards, from the lower left corner of the plot area. On
+        a logarithmic axis, the map is linear in the logarithms.
+        """
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         if self.log_y:  # what is not above 0 lies at the lower end
             ys = np.log10(np.maximum(ys, y0))
@@ -96,8 +100,9 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        Of equally near points the last curve's is returned; None where every point is
-        farther away than `reach` pixels.
+        A curve is a pair of the x and the y of its points. Of equally near points the
+        last curve's is returned; None where every point is farther away than `reach`
+        pixels. A point that is NaN is infinitely far.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
@@ -108,7 +113,7 @@ class Frame:
             point = int(distances.argmin()) if distances.size else 0
             if distances.size and distances[point] <= reach:
                 nearest_point = (number, point)
-                reach = float(distances[point])
+                reach = float(distances[point])  # a later one has to be as near
         return nearest_point
 
     def x_at(self, px: float) -> float:
@@ -126,6 +131,7 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
+    # Ends that differ by rounding only count as equal; 0 has no percentage.
     if high - low <= EQUAL * max(abs(low), abs(high)):
         air = max(abs(low), abs(high)) * 0.05 or 0.5
         return low - air, high + air
@@ -157,6 +163,8 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     low = float(finite.min())
     high = float(finite.max())
+    # The core is the range from the 5 % to the 95 % quantile; more than half its height
+    # is not added at an end.
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
     ranks = np.array([0.05, 0.95]) * (ordered.size - 1)
     core_low, core_high = np.interp(ranks, np.arange(ordered.size), ordered).tolist()
@@ -211,6 +219,7 @@ class Layer(QGraphicsItem):
         self._bounds = QRectF()
         self._has_failed = False
         self.setZValue(z)
+        # The mouse is the plot's.
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def fit(self, outer: QRectF) -> None:
@@ -244,6 +253,7 @@ class Layer(QGraphicsItem):
             sys.excepthook(*sys.exc_info())
 
     def _render(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the layer, cut off outside of the plot area if it is to be."""
         painter.save()
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -293,10 +303,13 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     translucent lines are drawn as a whole: dashes would start again in each piece, and
     a translucent line would be darker where pieces overlap.
     """
+    # Positions of the gaps, and whether the line is one that may be drawn in pieces: m11
+    # is the number of device pixels to a logical one.
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
     is_wide = line.widthF() * painter.deviceTransform().m11() > 1
+    # Both ends of the line count as gaps.
     for gap_before, gap_after in pairwise([-1, *gaps, px.size]):
         xs = px[gap_before + 1 : gap_after]
         ys = py[gap_before + 1 : gap_after]
@@ -308,9 +321,9 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
 @contextmanager
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
-    """Cut off lines above and below the plot area.
+    """Cut off above and below the plot area what is drawn inside this context.
 
-    At its sides, markers may spill as elsewhere.
+    At its sides, markers may reach over the edge by a few pixels.
     """
     painter.save()
     painter.setClipRect(
@@ -334,7 +347,18 @@ def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) 
 
 
 def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
-    """Draw one of the markers of `rankstudio.ui.style.palettes.Category` with the painter's pen and brush."""
+    """Draw a marker, such as "square" or "plus", with the painter's pen and brush; a circle by default.
+
+    Parameters
+    ----------
+    painter : QPainter
+    shape : str
+        The marker of a category (`rankstudio.ui.style.palettes.Category`).
+    point : QPointF
+        The middle of the marker.
+    radius : float
+        Radius of a circle that looks as large, in pixels.
+    """
     x = point.x()
     y = point.y()
     r = radius

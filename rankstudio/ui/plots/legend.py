@@ -35,7 +35,7 @@ def flow(widths: Iterable[float], room: float, apart: float) -> list[tuple[float
     x = 0.0
     line = 0
     for width in widths:
-        if x > 0 and x + width > room:
+        if x > 0 and x + width > room:  # the next line
             x = 0.0
             line = line + 1
         spots.append((x, line))
@@ -46,7 +46,7 @@ def flow(widths: Iterable[float], room: float, apart: float) -> list[tuple[float
 def draw_entry(
     painter: QPainter,
     box: QRectF,
-    look: Category,
+    line_style: Category,
     text: str,
     color: QColor,
     *,
@@ -63,7 +63,8 @@ def draw_entry(
         With the font of the name.
     box : QRectF
         Box of the entry.
-    look : Category
+    line_style : Category
+        Color, dash and marker.
     text : str
         The name.
     color : QColor
@@ -78,18 +79,18 @@ def draw_entry(
     middle = box.center().y()
     if marker:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.color)
+        painter.setBrush(line_style.color)
         draw_marker(
-            painter, look.marker, QPointF(box.left() + swatch / 2, middle), marker
+            painter, line_style.marker, QPointF(box.left() + swatch / 2, middle), marker
         )
     else:
-        painter.setPen(pen(look.color, width, look.dash))
+        painter.setPen(pen(line_style.color, width, line_style.dash))
         painter.drawLine(
             QPointF(box.left(), middle), QPointF(box.left() + swatch, middle)
         )
     painter.setPen(color)
-    room = box.adjusted(swatch + gap, 0, 0, 0)
+    text_box = box.adjusted(swatch + gap, 0, 0, 0)
     cut = painter.fontMetrics().elidedText(
-        text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
+        text, Qt.TextElideMode.ElideMiddle, int(text_box.width()) + 1
     )
-    painter.drawText(room, LEFT, cut)
+    painter.drawText(text_box, LEFT, cut)

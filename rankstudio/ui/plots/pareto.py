@@ -137,14 +137,13 @@ class ParetoPlot(Plot):
     def __init__(self, theme: Theme, title: str = "", x_label: str = "") -> None:
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
+        # Positions of the chosen and the inspected model among the spots.
         self.chosen: int | None = None
         self.inspected: int | None = None
-        self.over_folds = (
-            # whether models are compared over folds, not queries, as for a single
-            # ranking
-            False
-        )
+        # whether models are compared over folds, not queries, as for a single ranking
+        self.over_folds = False
         super().__init__(theme, Axes(title, x_label, integer_x=True))
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
         self.add_layer(partial(draw_marks, self), 2.0, clipped=False)
@@ -174,6 +173,8 @@ class ParetoPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and a range of worths that contains the front and its levels."""
+        # The front and its levels are in sight in any case; of other models, a few
+        # extreme worths may be cut off.
         xs, ys = self.places
         smallest = float(xs.min())
         greatest = float(xs.max())
@@ -189,6 +190,7 @@ class ParetoPlot(Plot):
                 smallest / _LOG_MARGIN_FACTOR,
                 greatest * _LOG_MARGIN_FACTOR,
             ), y_range
+        # 4 % of the range, or of 1 if all sizes are equal
         margin = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
         return (smallest - margin, greatest + margin), y_range
 
@@ -230,6 +232,7 @@ class ParetoPlot(Plot):
             )
         rings = []
         if marks is not None:
+            # a model that is both is called the best: the later entry wins
             labels = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
             rings = [
                 Mark(f"{label}: {spots[i].note}", spots[i].x, spots[i].y)
@@ -274,7 +277,7 @@ class ParetoPlot(Plot):
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Return the lines of the box on a marker."""
+        """Return the lines of the box on a marker: its worth ± the standard error, and the best for comparison."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
@@ -293,6 +296,7 @@ class ParetoPlot(Plot):
     def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a marker and of the best model's marker."""
         best = self.marks.best if self.marks is not None else target
+        # one marker if the target is the best
         spots = [self.spots[i] for i in {target, best}]
         return self.frame().pixels(
             np.array([spot.x for spot in spots], float),
@@ -304,7 +308,10 @@ class ParetoPlot(Plot):
         self.picked.emit(position)
 
     def step(self, right: int, down: int) -> bool:
-        """Move along the front; begin at the suggested model, or at the best."""
+        """Move along the front by an arrow key to the right or left; begin at the suggested model, or the best.
+
+        Return whether there was something to do: keys up and down do nothing.
+        """
         if self.marks is None or down:
             return False
         front = self.marks.front
@@ -323,6 +330,7 @@ class ParetoPlot(Plot):
         """
         if not self.spots:
             return None
+        # Distances in pixels from every spot, shape (number of spots,).
         px, py = self.frame().pixels(*self.places)
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
@@ -335,7 +343,7 @@ class ParetoPlot(Plot):
         return best if distances[best] <= _HIT_DISTANCE else None
 
     def _name_in_marks(self, position: int) -> str:
-        """Return "best", the name of the suggestion's rule, or both for a model that is both.
+        """Return the name of a model in the marks, by its position: "best", the suggestion's rule, or both.
 
         Return "" for any other model.
         """
@@ -347,7 +355,7 @@ class ParetoPlot(Plot):
         return names.get(position, "")
 
     def summary(self) -> str:
-        """Describe the best and the suggested model."""
+        """Describe the best model, and the suggested one by the name of the rule that suggests it."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(
                 title=self.axes.title, n_spots=len(self.spots)
@@ -384,6 +392,8 @@ def draw_pareto_front(
             _level_steps(plot, frame),
             frame.y_px(spots[marks.best].y),
         )
+    # Before each further model of the front, a corner at its size and at the height of
+    # the model before; the last step reaches to the right edge.
     corners: list[QPointF] = []
     for i in marks.front:
         point = frame.point(spots[i].x, spots[i].y)
@@ -403,6 +413,8 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
+    # The first level begins at the left edge, and each ends where the next model of the
+    # front is; the last model is the best one, which needs no band.
     starts = [
         frame.area.left(),
         *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]),
@@ -415,7 +427,11 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
 def _draw_band(
     painter: QPainter, frame: Frame, colors: Colors, lower: list[QPointF], upper: float
 ) -> None:
-    """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted."""
+    """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted.
+
+    ``lower`` has the corners of the edge from left to right, in pixels, and ``upper`` is
+    the vertical pixel of the best worth.
+    """
     corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("accent", 0.09))
@@ -432,6 +448,7 @@ def draw_spots(
 
     Markers of the front are larger and on top.
     """
+    # Models behind the front come first, and are faded except the one under the mouse.
     front = plot.marks.front if plot.marks else ()
     points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -443,12 +460,12 @@ def draw_spots(
         # hundreds of markers of one color follow each other
         if (category, opacity) != last_brush:
             last_brush = category, opacity
-            look = palettes.category(colors, category)
-            look.color.setAlphaF(opacity)
-            painter.setBrush(look.color)
+            line_style = palettes.category(colors, category)
+            line_style.color.setAlphaF(opacity)
+            painter.setBrush(line_style.color)
         draw_marker(
             painter,
-            look.marker,
+            line_style.marker,
             points[i],
             _FRONT_RADIUS if i in front else _PLAIN_RADIUS,
         )
@@ -490,7 +507,8 @@ def draw_marks(
         )
         for i in named
     ]
-    # the suggestion's longer name fits in fewer places
+    # In reverse, as the suggestion's longer name fits in fewer places. Each name counts
+    # as occupied for the next one.
     for i, (names, role, _) in reversed(named.items()):
         is_bold = role == "accent"
         box, text = _best_name_box(plot, frame, points[i], names, is_bold, occupied)
@@ -509,7 +527,7 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
         return (at_length, marks.cost) if marks.rule in _BAND_NAMES else (marks.cost,)
     size = plot.spots[marks.suggested].x
-    number = 1 if size == 1 else 2
+    number = 1 if size == 1 else 2  # singular or plural; a mean size is no whole number
     texts = (
         trn(
             "{size:.4g} feature, the smallest in the band",
@@ -524,7 +542,11 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
 def draw_band_name(
     plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the meaning of the band at the upper right, if a long or a short name has room."""
+    """Write the meaning of the band at the upper right, if a long or a short name has room.
+
+    A small box in the colors of the band stands before it. The band is that of models
+    that are not clearly worse than the best; some rules have none.
+    """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))
@@ -533,12 +555,12 @@ def draw_band_name(
         _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
     )
     names = names_of_rules[plot.marks.rule]
-    room = frame.outer.width() - title_width - 30
+    available_width = frame.outer.width() - title_width - 30
     text = next(
         (
             name
             for name in names
-            if painter.fontMetrics().horizontalAdvance(name) <= room
+            if painter.fontMetrics().horizontalAdvance(name) <= available_width
         ),
         "",
     )
@@ -562,14 +584,15 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    `names` are the texts to choose from; the first one is taken of those that hide
-    equally little.
+    ``names`` are the texts to choose from; of those that hide equally little, the first
+    one is chosen. ``occupied`` are the boxes of rings and other names, which the box
+    should not cover.
     """
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
-        """Return whether the box leaves the plot, then how many boxes and how many pixels it hides."""
+        """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides."""
         box, _ = candidate
         dx = np.abs(xs - box.center().x())
         dy = np.abs(ys - box.center().y())
@@ -591,10 +614,15 @@ def _best_name_box(
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
-    """Return the pixels of all markers, and of points along the front and along the levels of the band."""
+    """Return the pixels of all markers, and of points along the front and along the levels of the band.
+
+    These are two arrays of one length, x and y. A box that covers few of them hides
+    little of the plot.
+    """
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     step_ends = [*xs[front[1:]], frame.area.right()]
+    # A level part is a horizontal line: left end, right end, height.
     level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
     if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)
@@ -629,7 +657,10 @@ def text_size(text: str, bold: bool) -> QSizeF:
 
 
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
-    """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
+    """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left.
+
+    They are tried as places for the name of a model. The ring is centered at ``point``.
+    """
     x = point.x()
     y = point.y()
     w = size.width()

@@ -127,6 +127,7 @@ class ValueBox(QWidget):
         swatch_width = _SWATCH if any(line.color is not None for line in lines) else 0
         widths = []
         for line in lines:
+            # the swatch, the text, and the value after a gap
             metrics = QFontMetrics(font(SMALL, line.bold))
             value_width = (
                 _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
@@ -142,13 +143,13 @@ class ValueBox(QWidget):
         """Return the text of a line as it is drawn: cut where the box has no room for text and value."""
         metrics = QFontMetrics(font(SMALL, line.bold))
         value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
-        room = (
+        text_width = (
             self.width()
             - 2 * _PAD
             - value_width
             - (_SWATCH if line.color is not None else 0)
         )
-        return metrics.elidedText(line.text, Qt.TextElideMode.ElideRight, room)
+        return metrics.elidedText(line.text, Qt.TextElideMode.ElideRight, text_width)
 
     def _room(self) -> QRect:
         return self._plot.rect().adjusted(2, _TITLE, -2, -2)
@@ -188,6 +189,8 @@ class ValueBox(QWidget):
             for left_edge, top in corners
         ]
 
+        # A box larger than the plot counts as one that covers the anchor; 6 pixels around
+        # the anchor stay visible, too.
         def covers(spot: QPoint) -> bool:
             box = QRect(spot, size)
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
@@ -219,7 +222,7 @@ class ValueBox(QWidget):
             )
 
     def _draw_line(self, painter: QPainter, line: Line, box: QRect) -> None:
-        """Draw one line of the box."""
+        """Draw one line of the box: its swatch, its text at the left and its value at the right."""
         colors = self._theme.colors
         painter.setFont(font(SMALL, line.bold))
         if line.color is not None:
@@ -231,7 +234,7 @@ class ValueBox(QWidget):
             painter.drawLine(
                 box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1
             )
-            box = box.adjusted(_SWATCH, 0, 0, 0)
+            box = box.adjusted(_SWATCH, 0, 0, 0)  # the text begins after the swatch
         is_heading = line.bold or not line.value
         painter.setPen(colors.q("text" if is_heading else "muted"))
         painter.drawText(box, LEFT, self.shown_text(line))
@@ -240,7 +243,7 @@ class ValueBox(QWidget):
 
 
 def _count_inside(box: QRect, xs: Floats, ys: Floats) -> int:
-    """Return how many points lie in a box."""
+    """Return how many points lie in a box; ``xs`` and ``ys`` are their pixels."""
     inside = (
         (xs >= box.left())
         & (xs <= box.right())

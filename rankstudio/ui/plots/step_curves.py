@@ -96,13 +96,14 @@ class StepCurvesPlot(Plot):
         limits: tuple[float, float] | None = None,
     ) -> None:
         self.curves: tuple[StepCurve, ...] = ()
-        self.level: Level | None = None
-        self.step_shown: int | None = None
+        self.level: Level | None = None  # a horizontal line of comparison
+        self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
+        # whoever fills the plot sets this; id 0 is no feature
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
-        self._marked_key: int | None = None
+        self._marked_key: int | None = None  # of the highlighted curve
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.add_layer(self._draw_marks, -1.0)
@@ -142,7 +143,7 @@ class StepCurvesPlot(Plot):
         return not self.curves
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of the steps, and of the values."""
+        """Return the range of the steps, from 1 to the last one, and of the values, each with some air."""
         last = max(2.0, *(float(curve.x[-1]) for curve in self.curves))
         air = (last - 1) * _AIR
         if self._limits is not None:
@@ -154,8 +155,9 @@ class StepCurvesPlot(Plot):
         low, high = (
             (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
         )
-        room = 0.08 * (high - low) or abs(low) * 0.05 or 0.5
-        return (1 - air, last + air), (low - room, high + room)
+        # 8 % of the range; of equal values 5 % of the value; of zeros 0.5
+        y_air = 0.08 * (high - low) or abs(low) * 0.05 or 0.5
+        return (1 - air, last + air), (low - y_air, high + y_air)
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names at the right."""
@@ -174,6 +176,7 @@ class StepCurvesPlot(Plot):
             self.set_axes(replace(self.axes, x_label=label))
 
     def _names_width(self, width: float) -> float:
+        """Return the width that the names at the right take in a plot of some width; 0 without names."""
         metrics = QFontMetricsF(font(TINY, bold=True))
         names = [
             curve.label
@@ -188,7 +191,7 @@ class StepCurvesPlot(Plot):
         return self.figure().table()
 
     def figure(self) -> CurvesFigure:
-        """Return the curves as a figure; gray curves have no names."""
+        """Return the curves as a figure; gray curves have no names in the legend, only in the table."""
         x = FigureAxis(self._x_label, whole=True)
         low, high = self._limits or (None, None)
         series = tuple(
@@ -206,11 +209,11 @@ class StepCurvesPlot(Plot):
         y = FigureAxis(self.axes.title, low=low, high=high)
         title = self.axes.title
         return CurvesFigure(
-            NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
+            name=NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
         )
 
     def summary(self) -> str:
-        """Describe at which value each named curve ends."""
+        """Describe at which value each named curve ends, for a screen reader; gray curves have no names."""
         sentences = [
             f"{curve.label}: {curve.y[-1]:.{self.decimals}f}"
             for curve in self.curves
@@ -228,14 +231,17 @@ class StepCurvesPlot(Plot):
         )
 
     def readout(self, target: Point) -> list[Line]:
-        """Return a line with the curve, the step and the value of a point."""
+        """Return a line with the curve, the step and the value of a point.
+
+        The line has the color of the curve; a gray curve behind the others has none.
+        """
         curve_index, point_index = target
         curve = self.curves[curve_index]
         value = f"{curve.y[point_index]:.{self.decimals}f}"
         color = (
             None
             if curve.number == BEHIND
-            else self._look(curve, self.theme.colors).color
+            else self._category_of(curve, self.theme.colors).color
         )
         label = f"{curve.label or self.axes.title} · k = {curve.x[point_index]:.0f}"
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
@@ -260,6 +266,7 @@ class StepCurvesPlot(Plot):
         named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
             return False
+        # The plot has no choice of its own: it moves on from the point under the mouse.
         start = (named[0], 0)
         curve_index, point_index = (
             self.under_mouse if self.under_mouse in self._points() else start
@@ -286,11 +293,11 @@ class StepCurvesPlot(Plot):
     # Drawing
 
     @staticmethod
-    def _look(curve: StepCurve, colors: Colors) -> palettes.Category:
+    def _category_of(curve: StepCurve, colors: Colors) -> palettes.Category:
         return palettes.category(colors, curve.number)
 
     def _draw_marks(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the level and the chosen step."""
+        """Draw the level to compare the curves with, horizontal, and the chosen step, vertical."""
         area = frame.area
         if self.is_empty():
             return
@@ -305,7 +312,7 @@ class StepCurvesPlot(Plot):
 
     def _draw_curves(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the curves, gray ones first, and the point under the mouse."""
-        hovered_curve, hovered_point = self.under_mouse or (-1, 0)
+        hovered_curve, hovered_point = self.under_mouse or (-1, 0)  # -1: no curve
         for curve_index, curve in enumerate(self.curves):
             stands_out = curve.key == self._marked_key or hovered_curve == curve_index
             if curve.number == BEHIND:
@@ -318,17 +325,20 @@ class StepCurvesPlot(Plot):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
-            look = self._look(curve, colors)
+            # Without a mark of which points are filled, the curve is a line.
+            line_style = self._category_of(curve, colors)
             if curve.filled is None:
-                painter.setPen(pen(look.color, 2.6 if stands_out else 1.8, look.dash))
+                painter.setPen(
+                    pen(line_style.color, 2.6 if stands_out else 1.8, line_style.dash)
+                )
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
-            painter.setPen(pen(look.color, 1.5))
+            painter.setPen(pen(line_style.color, 1.5))
             for x, y, is_filled in zip(
                 curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True
             ):
-                painter.setBrush(look.color if is_filled else colors.q("panel"))
+                painter.setBrush(line_style.color if is_filled else colors.q("panel"))
                 painter.drawEllipse(frame.point(x, y), _POINT + 0.5, _POINT + 0.5)
         if self.under_mouse is not None and hovered_curve < len(self.curves):
             curve = self.curves[hovered_curve]
@@ -338,7 +348,7 @@ class StepCurvesPlot(Plot):
             color = (
                 colors.q("muted")
                 if curve.number == BEHIND
-                else self._look(curve, colors).color
+                else self._category_of(curve, colors).color
             )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
@@ -351,8 +361,8 @@ class StepCurvesPlot(Plot):
             for curve in self.curves
             if curve.number != BEHIND and curve.label and curve.y.size
         ]
-        room = frame.outer.right() - frame.area.right() - _GAP
-        if not named or room < scaled(24):
+        names_width = frame.outer.right() - frame.area.right() - _GAP
+        if not named or names_width < scaled(24):  # too narrow to read a name
             return
         line_height = float(scaled(_LINE))
         from_top = sorted(named, key=lambda curve: frame.y_px(float(curve.y[-1])))
@@ -363,21 +373,21 @@ class StepCurvesPlot(Plot):
             from_top, apart(end_pixels, line_height, top, bottom), strict=True
         ):
             painter.setFont(font(TINY, bold=curve.key == self._marked_key))
-            painter.setPen(self._look(curve, colors).color)
+            painter.setPen(self._category_of(curve, colors).color)
             box = QRectF(
-                frame.area.right() + _GAP, y - line_height / 2, room, line_height
+                frame.area.right() + _GAP, y - line_height / 2, names_width, line_height
             )
             text = painter.fontMetrics().elidedText(
-                curve.label, Qt.TextElideMode.ElideRight, int(room)
+                curve.label, Qt.TextElideMode.ElideRight, int(names_width)
             )
             painter.drawText(box, LEFT, text)
 
 
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions on a line apart, so that there is a gap between any two and their order is kept.
+    """Move ascending positions on a line apart, so that there is a gap between any two.
 
-    Positions are moved up by as little as it takes; if the last one exceeds `high`,
-    positions are moved down.
+    Positions are moved up by as little as it takes, the first to `low` at least; if the
+    last one exceeds `high`, positions are moved down again. Their order stays.
 
     Examples
     --------

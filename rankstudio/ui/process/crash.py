@@ -28,7 +28,11 @@ class _Log(RotatingFileHandler):
 
 
 def log_to_file(folder: Path) -> logging.Handler | None:
-    """Log messages of level INFO and above to a file; return None if the folder cannot be written."""
+    """Log messages of level INFO and above to a file, and return the handler that writes it.
+
+    Return None if the folder cannot be written. At half a megabyte, a new file is
+    begun, and the previous one is renamed as a backup.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = _Log(
@@ -71,7 +75,10 @@ class CrashReports:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write a report on an error, and call `tell` with a sentence on it."""
+        """Write a report on an error, and call `tell` with a sentence on it.
+
+        The user's interrupt and the end of the program are no errors.
+        """
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return
         report = "".join(traceback.format_exception(kind, error, trace))
@@ -99,6 +106,7 @@ class CrashReports:
             self.path.unlink()
 
     def _write(self, report: str) -> None:
+        """Write a report to the file, below the versions, the platform and the time."""
         head = (
             f"RankStudio {rankstudio.__version__}, Python {platform.python_version()}, "
             f"{platform.platform()}\n{datetime.now().isoformat(timespec='seconds')}\n\n"

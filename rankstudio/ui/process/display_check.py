@@ -39,6 +39,7 @@ def why_no_window() -> str | None:
         return "No window can be opened: PySide6 is not installed (pip install PySide6-Essentials)."
     if not sys.platform.startswith("linux"):
         return None
+    # Without a choice, Qt needs the display of X11 or of Wayland.
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
     if (
         not chosen
@@ -68,7 +69,7 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     qt = Path(spec.submodule_search_locations[0]) / "Qt"
     paths = [qt / "lib" / "libQt6Gui.so.6", qt / "lib" / "libQt6Widgets.so.6"]
     paths += [qt / binary for binary in binaries if binary]
-    missing: dict[str, None] = {}
+    missing: dict[str, None] = {}  # a set that keeps the order
     for binary in paths:
         missing.update(dict.fromkeys(_load_failures(binary)))
     return tuple(missing)
@@ -79,6 +80,7 @@ def _load_failures(binary: Path) -> list[str]:
     error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
+    # Other errors are not about missing libraries.
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
@@ -100,6 +102,7 @@ def _mentioned_libraries(binary: Path) -> set[str]:
             content = waiting.pop().read_bytes()
         except OSError:
             continue
+        # a name such as "libxcb.so.1", which ends with a zero byte
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
             sibling = _bundled_library(binary, name)
@@ -110,7 +113,11 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 
 
 def _bundled_library(binary: Path, name: str) -> Path | None:
-    """Return the path of Qt's own library of that name; None if the library is one of the system."""
+    """Return the path of a library if it is one of Qt's own; None if it is one of the system.
+
+    Qt's libraries lie in a folder ``lib``, in one of the folders above the binary that
+    mentions them, up to the folder ``Qt``.
+    """
     for parent in binary.parents:
         candidate = parent / "lib" / name
         if candidate.is_file() and name.startswith("libQt6"):
@@ -130,7 +137,11 @@ def _load_error(library: str) -> str | None:
 
 
 def _platform_plugin(chosen: str) -> str:
-    """Return the platform plugin that Qt is going to load."""
+    """Return the path of the platform plugin that Qt is going to load; "" if that is not known.
+
+    ``chosen`` is the user's choice, such as "xcb" or "offscreen:size=1x1;xcb" with an
+    option and an alternative; "" for none.
+    """
     platform = chosen.partition(":")[0].partition(";")[0]
     if not platform:
         platform = "xcb" if os.environ.get("DISPLAY") else ""
@@ -138,6 +149,7 @@ def _platform_plugin(chosen: str) -> str:
 
 
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
+    """Return a sentence on missing libraries, and the command that installs those with a known package."""
     packages = sorted(
         {_debian_package(name) for name in missing if name in _LIBRARY_FILES}
     )
@@ -150,12 +162,16 @@ def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
 
 
 def _unreachable_display() -> str | None:
-    """Return a sentence if the X server that DISPLAY names does not answer; None if it answers."""
+    """Return a sentence if the X server that DISPLAY names does not answer; None if it answers.
+
+    Without the library that could ask, None is returned, too.
+    """
     name = os.environ.get("DISPLAY", "")
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return None
+    # The types of the C functions: by default, a pointer would be cut to 32 bits.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)

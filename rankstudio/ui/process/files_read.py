@@ -38,6 +38,8 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     """
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
+    # The window, which can list the files that it reads (`ReadsFiles`), is the widget
+    # itself or one of its parents.
     above: QWidget | None = widget
     while above is not None:
         if isinstance(above, ReadsFiles):
@@ -84,7 +86,7 @@ def save_as(
     name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
-    # of a filter such as "CSV (*.csv)"
+    # The dialog returns the chosen filter, such as "CSV (*.csv)".
     chosen_suffix = chosen.partition("*")[2].rstrip(")")
     path = name if Path(name).suffix else name + chosen_suffix
     try:

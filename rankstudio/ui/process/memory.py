@@ -92,7 +92,7 @@ class GarbageCollection(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.setObjectName("garbage-collection")
-        gc.disable()
+        gc.disable()  # the automatic collection, on any thread
         self._last = NEVER
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)
@@ -112,6 +112,8 @@ def collect_due(
 ) -> GarbageSearch:
     """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
 
+    Return when the oldest generation of all was collected last, and how long that took.
+
     The oldest generation rests for a hundred times the duration of its last collection,
     so that collections block the window for at most a hundredth of the time: collecting
     with the steps of ten runs takes 0.1 seconds. The number of objects is not used for
@@ -126,6 +128,8 @@ def collect_due(
     clock : callable
         Returns seconds.
     """
+    # Python has three generations of objects; generation 2 is the oldest. Each has a
+    # count of what has happened since its last collection.
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [
         generation
@@ -135,10 +139,12 @@ def collect_due(
     begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
+    # Other code holds the lock `HOLD` while no collection may begin; then a later call
+    # collects.
     if not due or not HOLD.acquire(blocking=False):
         return last
     try:
-        gc.collect(due[-1])
+        gc.collect(due[-1])  # with all younger generations
         end = clock()
         return GarbageSearch(end, end - begin) if due[-1] == _OLDEST else last
     finally:

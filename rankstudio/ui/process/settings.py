@@ -58,8 +58,8 @@ def _set_aside_objects(path: Path) -> None:
             path.replace(path.with_suffix(".damaged"))
             _log.info("The settings in %s are none of ours; starting afresh.", path)
     except OSError:
-        # the file does not exist, or it is unreadable, which the status of QSettings
-        # tells
+        # The file does not exist or is unreadable. In the latter case, QSettings
+        # reports it in its status.
         pass
 
 
@@ -84,7 +84,7 @@ class Settings:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or config_folder()
         path = self.folder / "window.ini"
-        _set_aside_objects(path)
+        _set_aside_objects(path)  # before Qt reads the file
         self._store = _Store(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
             _log.info(
@@ -95,17 +95,17 @@ class Settings:
             for key in self._store.allKeys()
             if (value := self._read(key)) is not None
         }
-        self._aside: _Aside | None = None
+        self._writer: _BackgroundWriter | None = None
 
     def write_aside(self) -> None:
         """Write later changes on another thread, as the disk may be slow."""
-        self._aside = _Aside(self._store)
+        self._writer = _BackgroundWriter(self._store)
 
     def close(self) -> None:
         """Write to the disk now, and end the thread that writes."""
-        if self._aside is not None:
-            self._aside.close()
-            self._aside = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
         self.sync()
 
     def bytes(self, key: str) -> QByteArray | None:
@@ -126,19 +126,22 @@ class Settings:
             return None
 
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
-        """Store a value; None removes the setting."""
+        """Store a value; None removes the setting.
+
+        The file is written later: on a thread of its own, if one was started for that.
+        """
         if self._values.get(key) == value:
             return
         self._values[key] = value
-        if self._aside is not None:
-            self._aside.put(key, value)
+        if self._writer is not None:
+            self._writer.put(key, value)
         else:
             self._store.put({key: value})
 
     def sync(self) -> None:
         """Write to the disk now."""
-        if self._aside is not None:
-            self._aside.hand_over()
+        if self._writer is not None:
+            self._writer.hand_over()
         self._store.sync()
 
     @property
@@ -226,7 +229,10 @@ class Settings:
         return tuple(plan for plan in plans if plan is not None)
 
     def save_waiting(self, plans: Sequence[Plan]) -> None:
-        """Replace the stored plans of waiting runs; log if they cannot be written."""
+        """Replace the stored plans of waiting runs; log if they cannot be written.
+
+        The names of the files, 0000.toml and so on, have the order of the runs.
+        """
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
             return
@@ -245,6 +251,7 @@ class Settings:
         return self._values.get(key)
 
     def _read(self, key: str) -> Any:
+        """Return the stored value of a key; None for a damaged one."""
         try:
             return self._store.value(key)
         except (
@@ -272,7 +279,7 @@ class _Store(QSettings):
                 self.setValue(key, value)
 
 
-class _Aside(QObject):
+class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
     A call of ``sync`` from Python would block the interpreter, and so the window, while
@@ -289,13 +296,13 @@ class _Aside(QObject):
         self._store = store
         # changes that wait until the thread has finished writing
         self._next = dict[str, Any]()
-        self._writes = False
+        self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        # Two QSettings of one file share their values, so this one writes the changes
-        # of the store.
+        # Two QSettings of one file share their values. So this one, which belongs to the
+        # thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
-        # runs out on the thread after it has written
+        # a timer of the thread that runs out once the thread has written
         self._written = QTimer(singleShot=True, interval=0)
         self._written.timeout.connect(self._go_on)
         for member in (self._disk, self._written):
@@ -307,7 +314,7 @@ class _Aside(QObject):
 
     def put(self, key: str, value: Any) -> None:
         """Have a value written, together with all values put in the same turn of the event loop."""
-        if self._writes:
+        if self._is_writing:
             self._next[key] = value
         else:
             self._store.put({key: value})
@@ -327,7 +334,11 @@ class _Aside(QObject):
 
     @Slot()
     def _write(self) -> None:
-        self._writes = True
+        """Have the thread write the values to the disk, and then start the timer that reports the end.
+
+        Both requests go through the event loop of the thread, in this order.
+        """
+        self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
         QMetaObject.invokeMethod(
             self._written, "start", Qt.ConnectionType.QueuedConnection
@@ -335,7 +346,7 @@ class _Aside(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        self._writes = False
+        self._is_writing = False
         if self._next:
             self.hand_over()
             self._write()

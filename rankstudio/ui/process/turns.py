@@ -68,6 +68,7 @@ class Turns(QObject):
 
     @Slot()
     def _turn(self) -> None:
+        """Call the first function that waits and can still be called; the others wait for the next turns."""
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
@@ -75,6 +76,7 @@ class Turns(QObject):
             # has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
+            # The timer for the rest is started before the call, which may fail.
             if self._waiting:
                 self._timer.start()
             function()

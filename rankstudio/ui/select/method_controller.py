@@ -98,7 +98,7 @@ class MethodController(QObject):
     def _note_given_folds(self, dataset: FoldedDataset) -> None:
         """Note whether the folds given by the files have validation parts, for a later return to them."""
         plan = self._session.plan
-        if self._session.read_as_planned and plan.protocol == GIVEN:
+        if self._session.data_match_plan and plan.protocol == GIVEN:
             self._validating[plan.data] = all(
                 fold.vali is not None for fold in dataset.folds
             )

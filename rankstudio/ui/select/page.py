@@ -207,5 +207,5 @@ class SelectPage(RunController):
             self._models.measured.view,
             dataset=session.dataset,
             sealed=lambda record: record.dataset is session.dataset and session.sealed,
-            placeholder=self._models.absence.any_run(NO_RUN),
+            placeholder=self._models.absence.text_without_results(NO_RUN),
         )

@@ -275,7 +275,7 @@ class RunCommands(Controller):
         if (
             dataset is None
             or not self._form.commit()
-            or not self._session.read_as_planned
+            or not self._session.data_match_plan
         ):
             return
         # No run starts without enough memory, or if one of

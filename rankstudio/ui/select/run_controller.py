@@ -280,7 +280,7 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0."""
         record = self._current.shown.record
-        choice = self._current.differs
+        choice = self._current.inspected_choice
         if (
             self._paths.fold is not None
             or record is None

@@ -618,7 +618,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
     has_model = models.current.model is not None
     can_pin = has_model and "pinned" in models.session.plan.parameters
-    is_ready = models.session.has_documents and models.session.read_as_planned
+    is_ready = models.session.has_documents and models.session.data_match_plan
     shown_run = models.runs.shown
     current_run = models.runs.current
     is_loading = models.loader.busy

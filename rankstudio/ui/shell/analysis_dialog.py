@@ -288,7 +288,7 @@ class AnalysisDialog(QDialog):
             name = tr("{plan} on {data}").format(
                 plan=session.plan.title, data=dataset.name
             )
-            if not session.read_as_planned:
+            if not session.data_match_plan:
                 return None, name
             return partial(_plan_subject, session.plan, dataset, sealed), name
         record = self._models.current.shown.record

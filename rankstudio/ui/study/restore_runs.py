@@ -70,7 +70,7 @@ class RunRestorer(Controller):
         candidates = [
             r for r in self._runs.records if reading(r.plan) == reading(session.plan)
         ]
-        if dataset is None or not session.has_documents or not session.read_as_planned:
+        if dataset is None or not session.has_documents or not session.data_match_plan:
             then()
             return
 

@@ -88,7 +88,7 @@ def test_where_nothing_validates_the_criterion_chooses(window: MainWindow) -> No
         "MAP",
         "one-se",
     )
-    wait_until(lambda: window.session.read_as_planned)
+    wait_until(lambda: window.session.data_match_plan)
     settle(window)
 
 

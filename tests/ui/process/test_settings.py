@@ -41,7 +41,7 @@ def test_what_is_set_is_written_aside_without_being_asked(
 ) -> None:
     settings, ini = Settings(tmp_path), tmp_path / "window.ini"
     settings.write_aside()
-    assert settings._aside._disk.thread() is not QThread.currentThread()
+    assert settings._writer._disk.thread() is not QThread.currentThread()
     for mode in ("dark", "light", "light", "dark"):
         settings.set("window/theme", mode)
         wait_until(

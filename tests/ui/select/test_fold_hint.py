@@ -83,7 +83,7 @@ def test_who_leaves_each_query_out_is_told_nothing(
         assert not any(bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "criterion"
         wait_until(
-            lambda: window.session.read_as_planned and not window.models.loader.busy
+            lambda: window.session.data_match_plan and not window.models.loader.busy
         )
         settle(window)
 
@@ -124,7 +124,7 @@ def test_inner_folds_validate_and_only_the_test_part_is_lacking(
         assert tests.text() == folds.text()
         assert naming("test folds").search(tests.text())
         wait_until(
-            lambda: window.session.read_as_planned and not window.models.loader.busy
+            lambda: window.session.data_match_plan and not window.models.loader.busy
         )
         settle(window)
 
@@ -162,7 +162,7 @@ def test_who_comes_back_to_data_without_validation_chooses_by_the_criterion_agai
             "best",
         )
         wait_until(
-            lambda: window.session.read_as_planned and not window.models.loader.busy
+            lambda: window.session.data_match_plan and not window.models.loader.busy
         )
         window.commands["undo"].trigger()
         assert (window.session.plan.select_by, window.session.plan.rule) == (
@@ -170,6 +170,6 @@ def test_who_comes_back_to_data_without_validation_chooses_by_the_criterion_agai
             "one-se",
         )
         wait_until(
-            lambda: window.session.read_as_planned and not window.models.loader.busy
+            lambda: window.session.data_match_plan and not window.models.loader.busy
         )
         settle(window)

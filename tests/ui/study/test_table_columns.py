@@ -283,7 +283,7 @@ def test_one_click_reads_a_table_without_queries(
     assert "query column" not in facts
 
     session.change("folds", protocol="5-fold")
-    wait_until(lambda: session.read_as_planned)
+    wait_until(lambda: session.data_match_plan)
     assert session.dataset is not None
     assert [fold.test.n_documents for fold in session.dataset.folds] == [12] * 5
     assert {

@@ -609,7 +609,7 @@ def _unfinished(sight: Sight, plot: str, place: tuple[int, int]) -> tuple[Any, A
         and record.plan.convention != sight.window.session.convention
     ):
         return [], []
-    left, events = record.left.get(place), record.growing.get(place, [])
+    left, events = record.unfinished_paths.get(place), record.growing.get(place, [])
     if left is not None:
         return _points_of_path(sight, plot, left)
     if plot == "criterion":

@@ -44,7 +44,7 @@ class TransferController(GivenController):
         The documents must be open, and read as the plan says.
         """
         session = self._models.session
-        return session.has_documents and session.read_as_planned
+        return session.has_documents and session.data_match_plan
 
     @Slot()
     def ask(self) -> None:

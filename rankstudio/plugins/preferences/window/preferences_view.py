@@ -220,7 +220,7 @@ class PreferencesController(CommandController):
 
         The documents must be open, and read as the plan says.
         """
-        return self._session.has_documents and self._session.read_as_planned
+        return self._session.has_documents and self._session.data_match_plan
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
         return {"preferences": self.open}

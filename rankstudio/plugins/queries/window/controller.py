@@ -426,7 +426,7 @@ class QueriesController(PageController):
         It is "" if there is something.
         """
         if a is None:
-            return self._absence.any_run(_NO_RUN_TEXT)
+            return self._absence.text_without_results(_NO_RUN_TEXT)
         if not self._session.has_documents:
             return self._absence.documents(_NO_DOCUMENTS_TEXT)
         return "" if self._models(a) else NOT_WHOLE

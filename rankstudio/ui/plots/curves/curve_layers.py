@@ -49,7 +49,11 @@ _NAME_DISTANCE = 5.0  # pixels from it to its name
 def draw_curves(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
+    """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
+
+    While one is chosen, the others are thin and faded. A curve "beside" the chosen one
+    is not: it shows another measure of the same models, to compare.
+    """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
     for key, curve in family.curves.items():
@@ -74,18 +78,24 @@ def draw_curves(
 def draw_band(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the interval over folds as a light area and the mean as a line, below the curves."""
+    """Draw the band: an interval as a light area, and the mean over folds as a line.
+
+    The interval is over folds, or over permutations of the labels; the latter has no
+    mean, but an outline and a name.
+    """
     band = family.band
     if band is None:
         return
+    # The outline of the area: along the lower ends, and back along the upper ones.
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
-    # a measure that no fold has: pyqtgraph makes no polygon of no points
+    # No fold has the measure. pyqtgraph cannot make a polygon of no points.
     if not is_finite.any():
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
+    # The band of permuted labels is gray; that over folds has the color of the accent.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -113,18 +123,21 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
             for ends in (band.low, band.high)
         )
         painter.drawLine(low, high)
-        for end in (low, high):
+        for end in (low, high):  # with a short line across each end
             painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
     _name_band(band, painter, frame, colors)
 
 
 def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write the name of a band above its right end, or below it where there is no room."""
+    """Write the name of a band above its right end, or below it if there is no room above.
+
+    A name that is too wide is cut at its comma.
+    """
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     name = band.name
     if metrics.horizontalAdvance(name) > frame.area.width() - 4:
-        name = name.partition(",")[0]
+        name = name.partition(",")[0]  # "permuted" of "permuted, 95 %"
     last = frame.point(float(band.xs[-1]), float(band.high[-1]))
     left_edge = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
     above = last.y() - metrics.descent() - 3
@@ -139,7 +152,7 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
 def draw_reference(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
+    """Draw the level with which the curves are compared as a dotted line, unless it is out of sight."""
     py = reference_pixel(family, frame)
     if py is not None:
         painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
@@ -149,7 +162,7 @@ def draw_reference(
 
 
 def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
-    """Return where that level is; None where it cannot be seen."""
+    """Return the vertical pixel of the level that curves are compared with; None where it cannot be seen."""
     if family.reference is None or family.is_empty():
         return None
     py = round(frame.y_px(family.reference[0])) + 0.5
@@ -159,7 +172,10 @@ def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
 def draw_smallest(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
+    """Draw a diamond at the smallest model that is not significantly worse than the best one.
+
+    Its name stands beside it, unless the model is chosen.
+    """
     center = _smallest_pixel(family, frame)
     mark = family.smallest
     if center is None or mark is None:
@@ -173,18 +189,22 @@ def draw_smallest(
     painter.setPen(pen(colors.q("accent"), 1.6))
     painter.setBrush(colors.q("panel"))
     painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
-    room = (
+    # A chosen model has a note, which says the same.
+    name_box = (
         None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
     )
-    if room is not None:
+    if name_box is not None:
         painter.setFont(font(TINY))
-        painter.fillRect(room, colors.q("panel", 0.82))
+        painter.fillRect(name_box, colors.q("panel", 0.82))
         painter.setPen(colors.q("accent"))
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
+        painter.drawText(name_box, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
 
 
 def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
-    """Return where the smallest model is; None where it is out of sight, or there is none."""
+    """Return the pixel of the smallest model that is not significantly worse than the best one.
+
+    Return None where it is out of sight, or there is none.
+    """
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
         return None
@@ -193,7 +213,11 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 
 
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
-    """Return the place of its name that hides least of the curves; None where there is no room."""
+    """Return the box for the name of the smallest model that hides least of the curves.
+
+    Boxes beside its diamond are tried: below, above, at the sides and at the corners.
+    Return None where none is inside the plot area, or there is no such model.
+    """
     center = _smallest_pixel(family, frame)
     if center is None:
         return None
@@ -201,16 +225,17 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     width = metrics.horizontalAdvance(tr("smallest")) + 4.0
     height = metrics.height()
     distance = _DIAMOND_RADIUS + _NAME_DISTANCE
-    ground = QRectF(0.0, 0.0, width, height)
+    box = QRectF(0.0, 0.0, width, height)
     rooms = []
+    # shifts of the middle of the box from the diamond
     down = distance + height / 2
     across = distance + width / 2
     half = width / 2
     sides = (0, down), (0, -down), (across, 0), (-across, 0)
     for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
-        ground.moveCenter(center + QPointF(*shift))
-        if frame.area.contains(ground):
-            rooms.append(QRectF(ground))
+        box.moveCenter(center + QPointF(*shift))
+        if frame.area.contains(box):
+            rooms.append(QRectF(box))  # a copy, as `box` moves on
     n_hidden = _hidden_pixel_counts(family, frame, rooms)
     return rooms[n_hidden.index(min(n_hidden))] if rooms else None
 
@@ -218,16 +243,16 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
 def draw_choice(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the chosen point: a dashed line through its k and an open circle on it."""
+    """Draw the chosen point: a dashed vertical line at its x, and an open circle on its curve."""
     choice = family.choice
     if choice is None or family.is_empty():
         return
     key, x = choice
-    px = round(frame.x_px(x)) + 0.5
+    px = round(frame.x_px(x)) + 0.5  # the middle of a pixel, so that the line is sharp
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
-        # Else all points are at this x, and the line would only cover them.
+        # Otherwise all points are at this x, and the line would only cover them.
         painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
         painter.drawLine(
             QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
@@ -242,7 +267,11 @@ def draw_choice(
 def draw_inspection(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the inspected point: a dotted line through its k and an open circle, in the colour of the text."""
+    """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
+
+    The user can inspect another point before choosing it. Both are in the color of the
+    text, to tell them from those of the chosen point.
+    """
     if family.inspection is None or family.is_empty():
         return
     key, x = family.inspection
@@ -269,7 +298,11 @@ def draw_cursor(
     x: float | None,
     pointed: Hashable | None,
 ) -> None:
-    """Draw the crosshair: a line at the mouse's x, and over the others the curve that is pointed at."""
+    """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
+
+    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a curve; it is
+    None while the mouse is on another plot with the same x axis.
+    """
     if x is None:
         return
     px = round(frame.x_px(x)) + 0.5
@@ -295,14 +328,16 @@ def draw_curve(
     width: float,
     dash: tuple[float, ...] = (),
 ) -> None:
-    """Draw a curve through its points, open at NaN, with the points themselves where there are few."""
+    """Draw a curve through its points, with a gap at NaN; few points are drawn as dots, too."""
     xs, ys = curve.arrays()
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
+    # Thousands of points are reduced to a few in each pixel column (`extremes`); m11 is
+    # the number of device pixels to a logical one.
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        # or it takes twenty times as long
+        # The line is thin, as a wider one takes twenty times as long.
         (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -318,10 +353,11 @@ def draw_curve(
 
 
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
-    """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
+    """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    None where points are that few already, come back, or are missing: then they are
-    drawn as they are.
+    A line through them looks the same as one through all points. Return x and y of the
+    remaining points. Return None if there are few points anyway, if some go to the left,
+    or if some are missing (NaN): then all of them are drawn.
 
     Parameters
     ----------
@@ -330,6 +366,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
+    # The pixel column of each point, and the position of the first point of each column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -341,13 +378,18 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
+    # Four points a column, side by side in a row; raveled, they are in drawing order.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
 
 
 def _point_mask(px: Floats, py: Floats) -> Bools:
-    """Return which points are drawn as points: all where they are few, else those without a neighbour."""
+    """Return which points of a curve are drawn as dots, a truth value for each point.
+
+    If there is room, these are all points; else those between two gaps (NaN), which no
+    line would show.
+    """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
         return is_finite
@@ -360,26 +402,28 @@ def _point_mask(px: Floats, py: Floats) -> Bools:
 def draw_reference_key(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str
 ) -> None:
-    """Write the key of the dotted line beside the title: without its name where there is no room for that.
+    """Write the name of the dotted line, the level, at the right of the title.
 
-    The box beside the mouse has it in full.
+    A name without room is cut at its colon, and then at its end; the box beside the
+    mouse has it in full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
     painter.setFont(font(TINY))
-    room = (
+    available_width = (
         frame.outer.width()
         - QFontMetricsF(font()).horizontalAdvance(title)
         - _SWATCH_WIDTH
         - 4 * _GAP
     )
-    if room < _MIN_NAME_WIDTH:
+    if available_width < _MIN_NAME_WIDTH:
         return
     metrics = painter.fontMetrics()
     text = family.reference[1]
-    if metrics.horizontalAdvance(text) > room:
+    if metrics.horizontalAdvance(text) > available_width:
+        # "best single feature" of "best single feature: BM25"
         text = text.partition(":")[0]
-    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(available_width))
     width = metrics.horizontalAdvance(text) + 1
     box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
     painter.setPen(colors.q("muted"))
@@ -394,11 +438,15 @@ def draw_reference_key(
 def draw_beside_key(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the name of the curve beside the chosen one at an edge, in two lines at most."""
-    placed_key = _key_of_curve_beside(family, frame)
-    if placed_key is None:
+    """Write the name of the curve beside the chosen one at an edge, in two lines at most.
+
+    That curve shows another measure of the same models. A piece of its line is drawn
+    before the name.
+    """
+    placed_name = _key_of_curve_beside(family, frame)
+    if placed_name is None:
         return
-    key, lines, ground = placed_key
+    key, lines, ground = placed_name
     color, dash = family.strokes(colors)[key]
     painter.setFont(font(TINY))
     height = ground.height() / len(lines)
@@ -421,13 +469,15 @@ def draw_beside_key(
 
 
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
-    """Return the pixels that the note about the choice had better not hide: all points, and that writing.
+    """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    The chosen curve counts five times, and a pixel of the writing as much as a whole
-    curve may.
+    They are two arrays of one length, x and y. The points of the chosen curve occur
+    several times, so that they count more. The box of a name is a grid of points, each
+    of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
+    # the boxes of the names of the curve beside the chosen one, and of the smallest model
     for ground in (
         beside_key[2] if beside_key is not None else None,
         _smallest_room(family, frame),
@@ -448,24 +498,28 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
 def _key_of_curve_beside(
     family: CurveSet, frame: Frame
 ) -> tuple[Hashable, list[str], QRectF] | None:
-    """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
+    """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
+
+    That curve shows another measure of the same models; of several, the first is named.
+    Return None if there is none, or no room for a name.
+    """
     beside_curves = [
         (key, curve)
         for key, curve in family.curves.items()
         if curve.beside and curve.xs
     ]
     metrics = QFontMetricsF(font(TINY))
-    room = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
-    if not beside_curves or room < _MIN_NAME_WIDTH:
+    available_width = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
+    if not beside_curves or available_width < _MIN_NAME_WIDTH:
         return None
     key, curve = beside_curves[0]
     lines = (
         [curve.label]
-        if metrics.horizontalAdvance(curve.label) <= room
+        if metrics.horizontalAdvance(curve.label) <= available_width
         else curve.label.split(", ", 1)
     )
     lines = [
-        metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room))
+        metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(available_width))
         for line in lines
     ]
     width = max(map(metrics.horizontalAdvance, lines)) + _LONG_SWATCH_WIDTH + 3 * _GAP
@@ -473,7 +527,11 @@ def _key_of_curve_beside(
 
 
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
-    """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
+    """Return the box of a size, at the right or left edge, that hides least of the curves.
+
+    Of equally good boxes, the lowest is returned, and the one at the right before the
+    one at the left.
+    """
     area = frame.area
     tops = np.linspace(
         area.bottom() - 4 - height, area.top() + 4, _N_TRIED_HEIGHTS
@@ -490,7 +548,11 @@ def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> Q
 def _hidden_pixel_counts(
     family: CurveSet, frame: Frame, rooms: Sequence[QRectF]
 ) -> list[int]:
-    """Return how many pixels of the curves each of some places hides; the named curve counts more."""
+    """Return how many pixels of the curves each of some boxes hides, in the order of the boxes.
+
+    A pixel of a curve beside the chosen one counts several times, as its name is what
+    the boxes are for.
+    """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
         values = curve.arrays()
@@ -502,6 +564,7 @@ def _hidden_pixel_counts(
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
+            # the height of the curve in each pixel column of the box
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

@@ -38,12 +38,16 @@ MOST_LINES = 12
 
 @dataclass
 class Curve:
-    """The points of one curve, in the order in which they came."""
+    """The points of one curve, in the order in which they came.
+
+    A curve with ``beside`` shows another measure of the models of the chosen curve, such
+    as one on left-out queries. It is there to compare, and has no points to choose.
+    """
 
     label: str
     xs: list[float] = field(default_factory=list)
     ys: list[float] = field(default_factory=list)
-    # what something else measured of the chosen curve, and nothing to choose
+    # whether it is another measure of the chosen curve's models
     beside: bool = False
 
     def arrays(self) -> tuple[Floats, Floats]:
@@ -90,7 +94,10 @@ class Band:
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
 
     def p_at(self, x: float) -> float | None:
-        """Return how often permuted labels or preferences are as good at x; None where that is not known."""
+        """Return the p-value at x: the share of permutations that are as good there.
+
+        Return None for a band over folds, and if the band has no point at x.
+        """
         indices = np.flatnonzero(self.xs == x)
         return (
             None
@@ -154,7 +161,9 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        self.given = tuple(self.curves)  # without those that come later
+        # The keys of the family, in the order of its colors. Curves that are added later,
+        # such as a path between two λ, are not among them.
+        self.ordered_keys = tuple(self.curves)
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
         self.band: Band | None = None
@@ -172,9 +181,9 @@ class CurveSet:
     def set_beside(
         self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]
     ) -> None:
-        """Put beside the chosen curve what something else measured of it: to compare, not to choose.
+        """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        Without points it is taken away.
+        It replaces an earlier curve with the key. Without points, the curve is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -200,7 +209,10 @@ class CurveSet:
             curve.ys.clear()
 
     def smallest_value(self) -> float:
-        """Return y of the smallest model not significantly worse; NaN where no curve has that point."""
+        """Return y of the smallest model that is not significantly worse than the best one.
+
+        Return NaN without such a model, and where no curve has that point.
+        """
         mark = self.smallest
         return (
             self[mark.key].value_at(mark.x)
@@ -215,7 +227,12 @@ class CurveSet:
         return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
-        """Return x and y of all points, those of one curve five times over, or of it alone."""
+        """Return x and y of all points, which a box over the plot should not hide.
+
+        They are two arrays of one length. The points of the curve ``key`` occur several
+        times, so that they count more. With ``one_curve``, the points of other curves are
+        left out.
+        """
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
             curves += [self[key]] * 5
@@ -224,7 +241,7 @@ class CurveSet:
         return np.concatenate([np.empty(0), *xs]), np.concatenate([np.empty(0), *ys])
 
     def spread(self) -> float:
-        """Return how many times the least value the greatest one is; 0 where one is not above 0."""
+        """Return the ratio of the greatest value to the least one; 0 where the least is not above 0."""
         ys = self.all_ys()
         finite = ys[np.isfinite(ys)]
         return (
@@ -247,12 +264,14 @@ class CurveSet:
     def pointed(
         self, frame: Frame, px: float, py: float
     ) -> tuple[Hashable, float] | None:
-        """Return key and x of the point that a pixel means; None without points.
+        """Return the key of the curve and the x of the point that the mouse points at.
 
-        First the x nearest to the pixel, then the curve nearest to it at this x. Where
-        points coincide, the curve that is drawn last, and so lies on top, is meant: the
-        chosen one, else the last.
+        ``px`` and ``py`` are the pixel of the mouse. The point has the x nearest to it;
+        of the curves with this x, the one nearest in height is meant. If points
+        coincide, it is the curve that lies on top: the chosen one, else the last. Return
+        None without points.
         """
+        # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
         for key, curve in sorted(
             self.curves.items(), key=lambda item: item[0] == self.chosen_key
@@ -262,10 +281,13 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
+            # The nearest point by the horizontal distance, then by the vertical one. The
+            # last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             distances = float(across[i]), float(along[i])
+            # Of equally near points, the later one counts, as its curve lies on top.
             if best is None or distances <= best[2]:
                 best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
@@ -273,14 +295,15 @@ class CurveSet:
     def strokes(
         self, colors: Colors
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return colour and dash of each curve on a ground.
+        """Return color and dash of each curve, by its key.
 
-        A curve whose key was not among the family's (a path between two λ) has no place
-        in their order: it takes the accent, and the others keep their colours. A curve
-        beside them has the text's.
+        The curves of the family have the shades of a sequence, in their order. A curve
+        that was added later, such as a path between two λ, has the accent. A curve
+        beside the chosen one has the color of the text.
         """
-        n = len(self.given)
+        n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
+        # These are for keys outside the order; those of the order are replaced below.
         strokes = {
             key: (colors.q("text"), BESIDE_DASH)
             if curve.beside
@@ -293,7 +316,7 @@ class CurveSet:
             for i in range(n)
         ]
         return strokes | dict(
-            zip(self.given, zip(shades, dashes, strict=True), strict=True)
+            zip(self.ordered_keys, zip(shades, dashes, strict=True), strict=True)
         )
 
 
@@ -313,8 +336,9 @@ def value_lines(
     x : float
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose: its value is first and bold, and
-        names x. The chosen curve comes next; the others go from top to bottom.
+        Key of the curve that a click would choose. Its line is the first one, is bold
+        and says what x is. The chosen curve comes next, then the others from top to
+        bottom.
     x_text : str
         What x is, in words: "k = 4".
     max_lines : int
@@ -332,7 +356,11 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            named = label and (len(family.given) > 1 or key not in family.given)
+            # The only curve of a family needs no name; a curve beside it, which is not
+            # among the family's ordered keys, does.
+            named = label and (
+                len(family.ordered_keys) > 1 or key not in family.ordered_keys
+            )
             label = f"{x_text} · {label}" if named else x_text
         lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
     if len(values) > max_lines:
@@ -343,7 +371,12 @@ def value_lines(
 
 
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
-    """Return the lines of the box at x besides the curves: the band, the smallest model, and the level."""
+    """Return the lines of the box at x that are not on curves: the band, the smallest model, and the level.
+
+    The band is a mean with its interval over folds, or the interval of the criterion with
+    permuted labels, which has a p-value. The smallest model is that which is not
+    significantly worse than the best one. The level is a value to compare with.
+    """
     lines: list[Line] = []
     band = family.band
     mark = family.smallest
@@ -382,13 +415,13 @@ def fitting_ranges(
     Parameters
     ----------
     family : CurveSet
-        The whole of its chosen curve is in sight.
+        The chosen curve is in sight as a whole; a few extreme values of others are not.
     fixed_x : tuple of float or None
-        The x range, where it is known before the points are.
+        The x range if it is known before the points are.
     all_points : bool
-        Whether all points must be in sight, however far out.
+        Whether all points must be in sight, even extreme ones.
     log_y : bool
-        Whether equal heights are equal ratios: then all is in sight that is above 0.
+        Whether the y axis is logarithmic; then all points above 0 are in sight.
     """
     xs = family.all_xs()
     ys = family.all_ys()
@@ -399,18 +432,20 @@ def fitting_ranges(
         xs = np.union1d(xs, band.xs)
         ys = np.concatenate([ys, band.low, band.high])
     x_range = fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
-    if x_range[1] <= x_range[0]:
+    if x_range[1] <= x_range[0]:  # a single x
         x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
     if level is not None and ys.size:
         ys = np.append(ys, level)
     finite = ys[np.isfinite(ys)]
     if log_y and (finite > 0).any():
+        # the margins are added to the exponents
         low, high = padded(
             *(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()]))
         )
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
+    # Values that have to be in sight: the chosen curve, single points, and the level.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -421,14 +456,19 @@ def fitting_ranges(
         for curve in family.curves.values()
         if curve.beside and len(curve.ys) == 1
     ]
-    keep = np.append(keep, lone_values)  # else only its name would be seen
+    # of a curve that is a single point, otherwise only the name would be seen
+    keep = np.append(keep, lone_values)
     if level is not None and ys.size:
         keep = np.append(keep, level)
     return x_range, readable_range(ys, keep)
 
 
 def numbers(family: CurveSet, x_name: str) -> Numbers:
-    """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
+    """Return the points as a table: a row for each x, a column for each curve; NaN where there is none.
+
+    The last columns are the mean and the ends of the band, and for permuted labels its
+    p-value. ``x_name`` is the title of the first column.
+    """
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
     band = family.band
@@ -445,7 +485,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
             *(column.get(x, missing) for column in columns),
         ]
         if band is not None:
-            row += list(band.at(x) or (missing,) * 3)
+            row += list(band.at(x) or (missing,) * 3)  # mean, low and high
             row += (
                 []
                 if band.p_values is None
@@ -456,11 +496,13 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 
 
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
-    """Return the point that lies ``dx`` points and ``dy`` curves from the inspected or the chosen one.
+    """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    At an end it stays where it is. Without either it is the first point of the first
-    curve, None without points.
+    It lies ``dx`` points to the right and ``dy`` curves further than the inspected point,
+    or without one than the chosen one; at an end, it stays there. Without either, it is
+    the first point of the first curve. Return None without points.
     """
+    # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
     keys = [
         key for key, curve in family.curves.items() if curve.xs and not curve.beside
@@ -471,6 +513,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
         return keys[0], family[keys[0]].xs[0]
     key, x = start
     key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
+    # another curve may lack this x; then the nearest x is the start
     xs = np.unique(family[key].arrays()[0])
     index = int(np.argmin(np.abs(xs - x)))
     return key, float(xs[max(0, min(len(xs) - 1, index + dx))])
@@ -482,7 +525,10 @@ def whole(x: float) -> int | float:
 
 
 def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
-    """Return the best point of a curve beside the chosen one; "" where it has none."""
+    """Return the best point of a curve beside the chosen one, in words; "" where it has none.
+
+    ``least`` says whether the least value is the best.
+    """
     xs, ys = curve.arrays()
     if not np.isfinite(ys).any():
         return ""
@@ -498,6 +544,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
     ``least`` says whether the least value is the best.
     """
+    # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None
     for curve in family.curves.values():
         xs, ys = curve.arrays()
@@ -533,6 +580,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 label=curve.label,
             )
         )
+        # None without a band, and where it has no point at x; p only for permuted labels
         band_values = band and band.at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:

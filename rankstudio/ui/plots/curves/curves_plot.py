@@ -89,15 +89,21 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
-        # begins at the same pixel, above or below
+        # The plot above or below, whose area begins at the same horizontal pixel; and the
+        # pixel at which the area of this plot would begin without it.
         self.aligned: CurvesPlot | None = None
-        self._left = 0.0  # where this one would begin alone
+        self._left = 0.0
+        # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
+        # lines of the box while the mouse is elsewhere: of the chosen point, and of the
+        # inspected one
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
+        # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
+        # x and y range that fit the data, for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
             False
@@ -109,6 +115,7 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
+        # layers with a higher number cover those with a lower one
         self._add_layer(draw_band, 0.0)
         self._add_layer(draw_reference, 0.5)
         self._add_layer(draw_curves, 1.0)
@@ -174,7 +181,7 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def remove_curve(self, key: Hashable) -> None:
-        """Take a curve away, and the choice where that is on it."""
+        """Remove a curve, and the chosen and the inspected point if they are on it."""
         self.family.curves.pop(key, None)
         if self.family.chosen_key == key:
             self.select(None)
@@ -247,7 +254,7 @@ class CurvesPlot(Plot):
         )
 
     def x_said(self, x: float) -> str:
-        """Return in words where something is: "k = 4", "λ = 2⁵"."""
+        """Return in words where something is: "k = 4", "λ = 2⁵"; values of a grid are written as powers."""
         return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
 
     def set_cursor(self, x: float | None) -> None:
@@ -269,7 +276,11 @@ class CurvesPlot(Plot):
         return self.zoom.shown_ranges() if self._zoomed else self._auto
 
     def refresh(self) -> None:
-        """Fit the ranges to the data."""
+        """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
+
+        If the labels now need another width, the aligned plot is redrawn, too, as its
+        area begins at the same pixel.
+        """
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()
         self._auto = fitting_ranges(
@@ -286,7 +297,11 @@ class CurvesPlot(Plot):
         self._left = left_edge
 
     def figure(self) -> CurvesFigure:
-        """Return a family of curves with band, reference and choice."""
+        """Return a family of curves with band, reference and choice.
+
+        The colors follow the order of the curves; curves beside the chosen one and the
+        band are drawn in a neutral style.
+        """
         family = self.family
         axes = self.axes
         band = self.family.band
@@ -323,16 +338,16 @@ class CurvesPlot(Plot):
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
-            NAME,
-            axes.title,
-            "",
-            FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
-            FigureAxis(axes.title, logarithmic=axes.log_y),
-            (*series, *neutral),
-            ()
+            name=NAME,
+            title=axes.title,
+            caption="",
+            x=FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
+            y=FigureAxis(axes.title, logarithmic=axes.log_y),
+            series=(*series, *neutral),
+            levels=()
             if family.reference is None
             else (Level(family.reference[1], family.reference[0]),),
-            tuple(self._marks()),
+            marks=tuple(self._marks()),
         )
 
     def _marks(self) -> Iterator[Mark]:
@@ -355,10 +370,11 @@ class CurvesPlot(Plot):
         return numbers(self.family, self.x_name)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave as much room for the labels of y as an aligned plot needs."""
+        """Lay out a drawing; leave at least as much room for the labels of y as the aligned plot needs."""
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
+        # how much farther to the right the aligned plot would begin by itself
         extra = (
             Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left()
             - frame.area.left()
@@ -382,7 +398,7 @@ class CurvesPlot(Plot):
 
     @Slot(object)
     def follow_zoom(self, x_range: tuple[float, float] | None) -> None:
-        """Show the x range that a linked plot was zoomed into; emits no signal."""
+        """Show the x range that a linked plot was zoomed into, None for everything; emits no signal."""
         if x_range is None:
             self._zoomed = False
             self.flush()
@@ -394,7 +410,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def reset_zoom(self) -> None:
-        """Show the readable range again; from there, all points, extremes included."""
+        """Show the range without extreme points again; where it is shown already, that of all points."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
@@ -415,7 +431,10 @@ class CurvesPlot(Plot):
         return self.family.pointed(frame, point.x(), point.y())
 
     def hover(self, point: QPointF | None) -> None:
-        """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
+        """Show the values at the mouse's x, first that of the curve which a click would choose.
+
+        Linked plots show their values at the same x; the signal `hovered` has it.
+        """
         target = None if point is None else self.hit_test(point)
         if point is None or target is None:
             if self.cursor is not None:
@@ -426,7 +445,7 @@ class CurvesPlot(Plot):
             return
         before = self.cursor
         self._mouse = point
-        self.under_mouse, self.cursor = target
+        self.under_mouse, self.cursor = target  # key of a curve, and x
         self._say()
         self.redraw()
         if self.cursor != before:
@@ -441,6 +460,8 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
+            # As many steps as there are points lead to the first one, and more steps
+            # than any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -458,7 +479,7 @@ class CurvesPlot(Plot):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose the point; beside the plot area, undo the zoom."""
+        """Choose the point, in a plot of models; beside the plot area, undo the zoom."""
         if self.confirms and self.hit_test(event.position()) is not None:
             super().mouseDoubleClickEvent(event)
             return
@@ -469,14 +490,19 @@ class CurvesPlot(Plot):
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit the zoomable area to the new size."""
         super().resizeEvent(event)
-        if hasattr(self, "axes"):
+        if hasattr(self, "axes"):  # the constructor of the view resizes it, too
             self.zoom.fit(self.frame().area)
             self._say()
 
     # Inside
 
     def _choose_scale(self) -> None:
-        """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
+        """Use the scale that the user chose; else a logarithmic one if curves would be flat lines.
+
+        Another scale ends the zoom.
+        """
+        # The spread is the ratio of the greatest value to the least, 0 if one is not
+        # above 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -491,7 +517,11 @@ class CurvesPlot(Plot):
             )
 
     def _on_zoom(self, *_: object) -> None:
-        """Keep the ranges that the user zoomed into, no further out than the data reach."""
+        """Follow the ranges that the user zoomed into, but not beyond the data.
+
+        Emit `zoomed` with the x range, or None if everything is shown.
+        """
+        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -506,7 +536,10 @@ class CurvesPlot(Plot):
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
-        """Return the box for a k."""
+        """Return the lines of the box at an x: those of the curves, then those of band and level.
+
+        ``max_lines`` limits the lines of curves, as does the height of the plot.
+        """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
@@ -518,7 +551,9 @@ class CurvesPlot(Plot):
         )
 
     def _say(self) -> None:
-        """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
+        """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
+        # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
+        # leave its point uncovered; or the cursor of a linked plot, with one line.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -539,11 +574,12 @@ class CurvesPlot(Plot):
                 readable_pixels(self.family, self.frame()),
                 dispensable=True,
             )
-        else:
+        else:  # no curve has a value at the cursor of the linked plot
             self._say_note()
 
     def _say_note(self) -> None:
-        """Show the note about the inspected point, else about the choice, or nothing."""
+        """Show the note about the inspected point, else about the chosen one, or nothing."""
+        # After zooming, the point may be out of sight; then it has no note.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -76,7 +76,7 @@ class OverlaidCurve:
     difference, half : ndarray of shape (K,)
         To the reference, and half the length of the interval; NaN where there is none.
     dash : tuple of float, optional
-        Of the line, where it is not that of its look.
+        Of the line, where it is not that of its line_style.
     name : str
         At its end; "" for the label.
     model : int or None
@@ -110,7 +110,7 @@ class OverlaidCurve:
         return self.half if self.own_half is None else self.own_half
 
     def look(self, colors: Colors) -> palettes.Category:
-        """Return how it is drawn."""
+        """Return the color, dash and marker with which it is drawn."""
         category = palettes.category(colors, self.key - 1)
         return category if self.dash is None else category._replace(dash=self.dash)
 
@@ -150,7 +150,7 @@ class OverlayPlot(Plot):
         self.chosen: Point | None = None
         self.inspected: Point | None = None
         self.higher_is_better: bool | None = None
-        self._emphasised: int | None = None
+        self._emphasised: int | None = None  # number of the run that stands out
         super().__init__(
             theme,
             Axes(
@@ -160,6 +160,7 @@ class OverlayPlot(Plot):
                 x_air=_X_MARGIN_SHARE,
             ),
         )
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(partial(draw_intervals, self), 0.0)
         self.add_layer(partial(draw_overlaid, self), 1.0)
         self.add_layer(partial(draw_models, self), 1.8)
@@ -186,13 +187,16 @@ class OverlayPlot(Plot):
         return keys.index(self._emphasised) if self._emphasised in keys else None
 
     def best_point(self) -> Point | None:
-        """Return the point with the best value; None where none is better than another."""
+        """Return the point with the best value: the position of its curve, and its position on the curve.
+
+        Return None if no value is better than another (``higher_is_better`` is None).
+        """
         sign = -1.0 if self.higher_is_better is False else 1.0
+        curves = () if self.higher_is_better is None else self.curves
+        # pairs of a value, negated where less is better, and its point
         points = [
             (sign * float(curve.y[i]), (number, i))
-            for number, curve in enumerate(
-                () if self.higher_is_better is None else self.curves
-            )
+            for number, curve in enumerate(curves)
             for i in np.flatnonzero(np.isfinite(curve.y)).tolist()
         ]
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
@@ -219,8 +223,8 @@ class OverlayPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the names: at the right if they stand at the ends, else above."""
-        width = ends_width(self, size)
+        """Lay out a drawing, with room for the names: at the right if they stand at the ends, else above."""
+        width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
             inner = QSizeF(size.width() - width, size.height())
             return replace(
@@ -234,7 +238,11 @@ class OverlayPlot(Plot):
         return not self.curves
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of all curves, and that in which their better part is seen well."""
+        """Return the x range of all curves, and a y range in which they are seen well.
+
+        The best value of each curve is in sight, and of a single curve also its band. A
+        few extreme values may be cut off.
+        """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (
@@ -243,7 +251,7 @@ class OverlayPlot(Plot):
             else padded(float(x[0]), float(x[0]))
         )
         low, high = readable_range(y, self._best_values())
-        if len(self.curves) == 1:  # nothing else would be pressed together by its band
+        if len(self.curves) == 1:  # a high band leaves other curves too little room
             band = self.curves[0].band
             ends = np.concatenate([[low, high], y - band, y + band])
             low = float(np.nanmin(ends))
@@ -251,7 +259,10 @@ class OverlayPlot(Plot):
         return padded(*x_range, _X_MARGIN_SHARE), (low, high)
 
     def _best_values(self) -> Floats:
-        """Return the best value of each curve, which no range leaves out; none where none is better."""
+        """Return the best value of each curve, which has to be in sight, shape (number of curves with values,).
+
+        It is empty where no value is better than another.
+        """
         if self.higher_is_better is None:
             return np.empty(0)
         best = np.nanmax if self.higher_is_better else np.nanmin
@@ -265,6 +276,7 @@ class OverlayPlot(Plot):
         series = []
         for curve in self.curves:
             y = floats(curve.y)
+            # half the length of the interval, up and down from the curve
             half = floats(curve.half)
             has_band = not all(map(isnan, half))
             low: tuple[float, ...] = ()
@@ -285,6 +297,7 @@ class OverlayPlot(Plot):
                 )
             )
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
+        # Bands need an explanation only if there are any.
         reference = next(
             (overlaid.key for overlaid in self.curves if overlaid.reference), None
         )
@@ -294,17 +307,17 @@ class OverlayPlot(Plot):
         ).format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
-            NAME,
-            self.axes.title,
-            "",
-            x,
-            FigureAxis(self.axes.title),
-            tuple(series),
+            name=NAME,
+            title=self.axes.title,
+            caption="",
+            x=x,
+            y=FigureAxis(self.axes.title),
+            series=tuple(series),
             bands=bands,
         )
 
     def numbers(self) -> Numbers:
-        """Return one row a point."""
+        """Return a row for each point: its run, x, y, and the difference to the reference with its interval."""
         header = [
             "run",
             self.axes.x_label,
@@ -326,17 +339,18 @@ class OverlayPlot(Plot):
         return header, rows
 
     def readout(self, target: Point) -> list[Line]:
-        """Return the lines of the box on a point."""
+        """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
+        # The target is a curve's position and the position of a point on it.
         curve = self.curves[target[0]]
         i = target[1]
         size = self.frame().outer.size()
-        look = curve.look(self.theme.colors)
+        line_style = curve.look(self.theme.colors)
         lines = [
             Line(
                 curve.label,
                 f"{curve.y[i]:.4f}",
-                look.color,
-                drawn_dash(self, look, size),
+                line_style.color,
+                drawn_dash(self, line_style, size),
                 bold=True,
             ),
             Line(curve.notes[i]),
@@ -344,6 +358,7 @@ class OverlayPlot(Plot):
         if curve.reference:
             lines.append(Line(tr("the reference")))
         elif np.isfinite(curve.half[i]):
+            # the interval is the difference less and plus half its length
             ends = [
                 signed(float(curve.difference[i] + s * curve.half[i]), 4)
                 for s in (-1, 1)
@@ -360,10 +375,13 @@ class OverlayPlot(Plot):
             label = tr("best: {name} at {x}").format(
                 name=curve.name or curve.label, x=x
             )
-            look = curve.look(self.theme.colors)
+            line_style = curve.look(self.theme.colors)
             lines.append(
                 Line(
-                    label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)
+                    label,
+                    f"{curve.y[i]:.4f}",
+                    line_style.color,
+                    drawn_dash(self, line_style, size),
                 )
             )
         return lines
@@ -379,9 +397,14 @@ class OverlayPlot(Plot):
         self.picked.emit(*point)
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next one."""
+        """Move along a curve, or to the point of the next curve whose x is nearest.
+
+        The start is the inspected point, else the chosen one. Return whether there are
+        curves.
+        """
         if not self.curves:
             return False
+        # Without a point to begin with, a step to the right leads to the first point.
         number, i = self.inspected or self.chosen or (0, -1 if right > 0 else 0)
         x = self.curves[number].x[max(i, 0)]
         number = max(0, min(len(self.curves) - 1, number + down))
@@ -395,7 +418,7 @@ class OverlayPlot(Plot):
         return True
 
     def summary(self) -> str:
-        """Return in words where each curve is best, and what is chosen."""
+        """Return in words where each curve is greatest, and which point is chosen and which inspected."""
         sentences = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
@@ -429,22 +452,31 @@ def below_names(
     x_range: tuple[float, float],
     y_range: tuple[float, float],
 ) -> Frame:
-    """Lay out a drawing that has the names of its curves above the plot area."""
-    room = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
-    if size.height() - room < plot.least_height:
-        room = 0.0
+    """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
+
+    The result is the map from data, in the two ranges, to pixels of a drawing of ``size``.
+    """
+    names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
+    if size.height() - names_height < plot.least_height:
+        names_height = 0.0
     frame = plot.axes.frame(
-        QSizeF(size.width(), size.height() - room), x_range, y_range
+        QSizeF(size.width(), size.height() - names_height), x_range, y_range
     )
     return replace(
-        frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size)
+        frame,
+        area=frame.area.translated(0, names_height),
+        outer=QRectF(QPointF(0, 0), size),
     )
 
 
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
-    """Return the width of the names at the ends of the curves; 0 where they have no room there."""
+    """Return the width of the names at the ends of the curves; 0 if they do not stand there.
+
+    They do not if the plot has none there, or they would be too wide or too many.
+    """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
+    # Runs with one model have their names beside their points, inside the plot.
     metrics = QFontMetricsF(font(SMALL, bold=True))
     named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
     width = (
@@ -459,10 +491,10 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
 
 
 def drawn_dash(
-    plot: OverlayPlot, look: palettes.Category, size: QSizeF
+    plot: OverlayPlot, line_style: palettes.Category, size: QSizeF
 ) -> tuple[float, ...]:
     """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
-    return look.dash if look.repeats or not ends_width(plot, size) else ()
+    return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
 
 def _end_name(curve: OverlaidCurve) -> str:
@@ -472,8 +504,13 @@ def _end_name(curve: OverlaidCurve) -> str:
 def draw_end_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the names at the right, each as high as its curve ends, none over another one."""
+    """Write the names at the right, each at the height of its curve's end, none over another one.
+
+    A curve without a value has its name at the bottom. Runs with a single point are left
+    out. In the code, curves are called by their positions.
+    """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
+    # The last finite value of each curve, as an array of one or no element.
     ends = {
         i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]]
         for i in lines
@@ -486,17 +523,18 @@ def draw_end_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
+    # `apart` moves the heights so that the lines of text do not overlap
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
-    room = frame.outer.right() - left_edge
+    names_width = frame.outer.right() - left_edge
     for i, y in zip(order, places, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
         text = painter.fontMetrics().elidedText(
-            _end_name(curve), Qt.TextElideMode.ElideRight, int(room)
+            _end_name(curve), Qt.TextElideMode.ElideRight, int(names_width)
         )
-        painter.drawText(QRectF(left_edge, y - row / 2, room, row), LEFT, text)
+        painter.drawText(QRectF(left_edge, y - row / 2, names_width, row), LEFT, text)
 
 
 def draw_point_names(
@@ -524,6 +562,7 @@ def draw_point_names(
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
+        # at the right of the marker, or at the left where there is no room
         left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
         if left_edge + width > right_edge:
             left_edge = max(
@@ -540,7 +579,7 @@ def draw_point_names(
 def draw_models(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw a circle around the model of each run that tables are about."""
+    """Draw a circle at the model that stands for its run in tables, on each curve with several points."""
     for curve in plot.curves:
         if (
             curve.model is not None
@@ -558,7 +597,12 @@ def draw_models(
 def draw_hint(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Explain circles and band beside the title, where there is room."""
+    """Explain circles and band beside the title, if there is room.
+
+    A circle is at the model that stands for its run in tables. A band is the interval of
+    the difference to the reference. Around the reference itself, it is the interval of
+    the difference to the reference's own circle.
+    """
     parts = (
         [tr("○ model of the table")]
         if any(curve.model is not None for curve in plot.curves)
@@ -577,7 +621,7 @@ def draw_hint(
     metrics = painter.fontMetrics()
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
     while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
-        parts.pop()
+        parts.pop()  # first the explanation of the band
     painter.setPen(colors.q("muted"))
     box = QRectF(0, 0, frame.outer.width() - 4, 18)
     painter.drawText(box, RIGHT, " · ".join(parts))
@@ -601,6 +645,7 @@ def draw_intervals(
                     plot, number, _filled_share(frame, low[is_finite], high[is_finite])
                 )
             )
+            # A single point has no area, only a thick upright line.
             if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(is_finite)[0])
@@ -628,23 +673,27 @@ def draw_intervals(
 def draw_overlaid(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves; a run that has one model is a marker on a light ring."""
+    """Draw the curves of the runs; a run with a single model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
-        look = curve.look(colors)
+        line_style = curve.look(colors)
         if curve.is_point and not np.isnan(curve.y[0]):
             point = frame.point(float(curve.x[0]), float(curve.y[0]))
-            painter.setPen(pen(look.color, 1.4))
+            painter.setPen(pen(line_style.color, 1.4))
             painter.setBrush(colors.q("panel"))
             painter.drawEllipse(point, _LONE_MODEL_RADIUS, _LONE_MODEL_RADIUS)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.color)
-            draw_marker(painter, look.marker, point, _POINT_RADIUS + 1)
+            painter.setBrush(line_style.color)
+            draw_marker(painter, line_style.marker, point, _POINT_RADIUS + 1)
             continue
+        # With names at the ends, the reference need not be bold, and the other lines
+        # are thin.
         is_named = ends_width(plot, frame.outer.size()) > 0
         is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if is_bold else 1.7
-        dash = drawn_dash(plot, look, frame.outer.size())
-        painter.setPen(pen(look.color, width if not is_named or is_bold else 1.3, dash))
+        dash = drawn_dash(plot, line_style, frame.outer.size())
+        painter.setPen(
+            pen(line_style.color, width if not is_named or is_bold else 1.3, dash)
+        )
         painter.setBrush(Qt.BrushStyle.NoBrush)
         is_finite = np.isfinite(curve.y)
         draw_line(painter, *frame.pixels(curve.x[is_finite], curve.y[is_finite]))
@@ -654,15 +703,16 @@ def draw_point(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
     """Draw the point under the mouse, and rings around the chosen and the inspected one."""
+    # Each point with the dash of its ring: None for no ring, () for a solid one.
     rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
     for point, dash in rings:
         if point is None:
             continue
         curve = plot.curves[point[0]]
-        look = curve.look(colors)
+        line_style = curve.look(colors)
         center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.color)
+        painter.setBrush(line_style.color)
         painter.drawEllipse(center, _POINT_RADIUS, _POINT_RADIUS)
         if dash is not None:
             painter.setPen(pen(colors.q("text"), 1.6, dash))
@@ -673,7 +723,10 @@ def draw_point(
 def draw_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the names of the curves, in rows above the plot area, and the number of names without room."""
+    """Draw the names of the curves: at their ends, else in rows above the plot area.
+
+    After the last name in the rows follows how many have no room. A low plot has none.
+    """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
     if ends_width(plot, frame.outer.size()):
@@ -687,6 +740,7 @@ def draw_names(
         < plot.least_height
     ):
         return
+    # `rest_text` says how many names have no room, such as "and 3 more"
     boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)
@@ -711,7 +765,10 @@ def _stands_out(plot: OverlayPlot, number: int) -> bool:
 
 
 def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
-    """Return the share of the height of the plot that a band fills, mean over its points."""
+    """Return the share of the height of the plot that a band fills, mean over its points, from 0 to 1.
+
+    ``low`` and ``high`` are the ends of the band at each point.
+    """
     area = frame.area
     tops = np.clip([frame.y_px(float(y)) for y in high], area.top(), area.bottom())
     bottoms = np.clip([frame.y_px(float(y)) for y in low], area.top(), area.bottom())
@@ -719,7 +776,11 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 
 
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
-    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large."""
+    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
+
+    ``filled`` is the share of the plot's height that it fills. Of several bands, that of
+    the curve that stands out is less translucent.
+    """
     if plot.one_band:
         return (
             _NARROW_BAND_OPACITY - (_NARROW_BAND_OPACITY - _LARGE_BAND_OPACITY) * filled
@@ -738,9 +799,9 @@ def _curve_name(curve: OverlaidCurve) -> str:
 def _name_boxes(
     plot: OverlayPlot, width: float
 ) -> Iterator[tuple[OverlaidCurve, QRectF]]:
-    """Yield the room of each name, from left to right and row by row; as many as there is room for."""
+    """Yield each curve with the box of its name, from left to right and row by row, as many as fit."""
     metrics = QFontMetricsF(font(SMALL))
-    room = width - 8
+    room = width - 8  # the length of a row
     widths = [
         min(
             room,
@@ -766,19 +827,24 @@ def _name_boxes(
 def shown_names(
     plot: OverlayPlot, width: float
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
-    """Return the curves that are named with their rooms, and room and text for the number of the others."""
+    """Return the curves that are named with their boxes, and a box and a text such as "and 3 more".
+
+    Names are left out from the end until that text fits behind the last one. With all
+    names shown, the text is "".
+    """
     boxes = list(_name_boxes(plot, width))
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
-        room = boxes[-1][1]
-        if room.right() + _NAME_SPACING + text_width <= width - 8 or len(boxes) == 1:
+        last_box = boxes[-1][1]
+        ends_at = last_box.right() + _NAME_SPACING + text_width
+        if ends_at <= width - 8 or len(boxes) == 1:
             return (
                 boxes,
                 QRectF(
-                    room.right() + _NAME_SPACING,
-                    room.top(),
+                    last_box.right() + _NAME_SPACING,
+                    last_box.top(),
                     text_width,
                     _NAME_ROW_HEIGHT,
                 ),

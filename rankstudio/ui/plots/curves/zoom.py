@@ -22,7 +22,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         super().__init__(enableMenu=False)
         self.setMouseMode(ViewBox.RectMode)
         self.disableAutoRange()
-        self.setZValue(-20)
+        self.setZValue(-20)  # below all layers of the plot
         # whether x, or y, is laid out by its power of ten
         self.log_x = self.log_y = False
 
@@ -34,7 +34,10 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def show_ranges(
         self, x_range: tuple[float, float], y_range: tuple[float, float]
     ) -> None:
-        """Show these ranges, without this counting as the user's doing."""
+        """Show some ranges, and remove the limits of zooming.
+
+        The signal on a zoom of the user is not emitted.
+        """
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
@@ -43,10 +46,11 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
     def limit_x(self, low: float, high: float) -> None:
-        """Let the user see no more than this range."""
+        """Limit zooming and moving to an x range."""
         if self.log_x:
             low = log10(low)
             high = log10(high)
+        # The closest zoom: a twentieth of a logarithmic range, or two features.
         least = (high - low) / 20 if self.log_x else min(2.0, high - low)
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 
@@ -56,7 +60,10 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.updateMatrix()
 
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range in force."""
+        """Return the shown x and y range, in values.
+
+        For a logarithmic axis, pyqtgraph has the exponents (base 10) instead.
+        """
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:
             x0 = 10.0**x0
@@ -67,7 +74,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         return (float(x0), float(x1)), (float(y0), float(y1))
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
-        """Zoom into a rectangle or move the picture."""
+        """Zoom into a rectangle (left button), or move the picture (middle button, or Shift and left)."""
         is_left = event.button() == Qt.MouseButton.LeftButton
         moves = event.button() == Qt.MouseButton.MiddleButton or (
             is_left and event.modifiers() & Qt.KeyboardModifier.ShiftModifier

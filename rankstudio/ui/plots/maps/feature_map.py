@@ -52,7 +52,7 @@ TICKS_HEIGHT = 16.0
 
 @dataclass(frozen=True)
 class MapFeature:
-    """A row of the map.
+    """A feature of the data, as a row of the map.
 
     Attributes
     ----------
@@ -152,13 +152,18 @@ class FeatureMapPlot(HeatMapPlot):
     def __init__(self, theme: Theme) -> None:
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
-        self.marked: int | None = None
+        self.marked: int | None = None  # id of the inspected feature
+        # Each map has limits of its own, set by show_map.
         super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
 
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
-        """Show features from top to bottom, and something of them."""
+        """Show features from top to bottom, and a matrix with a row for each of them.
+
+        The base class has its rows from the bottom, so they are passed on in reverse. The
+        chosen cell stays chosen unless it is beyond the new matrix.
+        """
         self.features = tuple(features)
         self.shown = content
         self._limits = content.limits
@@ -183,7 +188,10 @@ class FeatureMapPlot(HeatMapPlot):
         self.redraw()
 
     def label_of(self, row: MapFeature) -> str:
-        """Return the label beside a row, cut to the room there is."""
+        """Return the label beside a row: the feature's name and id; in a narrow plot, the id alone.
+
+        A long name is cut in its middle.
+        """
         if self.width() < _MIN_WIDTH_WITH_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
@@ -199,7 +207,7 @@ class FeatureMapPlot(HeatMapPlot):
         return ()
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for labels at the left, the colour bar at the right and groups of columns above."""
+        """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above."""
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
             return frame
@@ -214,6 +222,7 @@ class FeatureMapPlot(HeatMapPlot):
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title
         )
+        # Texts under the columns take room only if there are any (True counts as 1).
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(
@@ -226,7 +235,7 @@ class FeatureMapPlot(HeatMapPlot):
         return Frame(area, frame.outer, frame.x_range, frame.y_range)
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
-        """Return the bar of colours with its own numbers and title."""
+        """Return the bar of colours at the right of the map, with its numbers and title; None without a map."""
         matrix = self.shown
         if matrix is None:
             return None
@@ -239,17 +248,20 @@ class FeatureMapPlot(HeatMapPlot):
         )
         return ColorBar(
             rect,
+            # shares of the bar's height
             [((value - low) / (high - low), text) for value, text in matrix.bar],
             matrix.title,
         )
 
     def figure(self) -> MapFigure:
-        """Return features against something else; those of the model bear their rank."""
+        """Return the map as a figure; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
         if matrix is None:
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
+        # A column is called by its short text, else by its whole name; in a square map,
+        # whose columns are the features, by its feature's id.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -259,15 +271,15 @@ class FeatureMapPlot(HeatMapPlot):
         elif not any(matrix.ticks):
             columns = list(matrix.columns)
         return MapFigure(
-            NAME,
-            matrix.title,
-            "",
-            tuple(names),
-            tuple(columns),
-            tuple(floats(row) for row in matrix.values),
-            "",
-            matrix.x_label,
-            FigureAxis(matrix.title, low=matrix.limits[0], high=matrix.limits[1]),
+            name=NAME,
+            title=matrix.title,
+            caption="",
+            rows=tuple(names),
+            columns=tuple(columns),
+            values=tuple(floats(row) for row in matrix.values),
+            row_title="",
+            column_title=matrix.x_label,
+            color=FigureAxis(matrix.title, low=matrix.limits[0], high=matrix.limits[1]),
             ends=matrix.bar,
             groups=tuple((group.label, group.size) for group in matrix.groups),
             named=matrix.columns,
@@ -276,7 +288,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row for each feature, from top to bottom."""
+        """Return a row for each feature, from top to bottom: id, name, and the values of its columns."""
         if self.shown is None:
             return ["feature"], []
         rows: list[list[CellValue]] = [
@@ -286,10 +298,11 @@ class FeatureMapPlot(HeatMapPlot):
         return ["feature", "name", *self.shown.columns], rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Return feature, column and value of a cell."""
-        row, column = self._at(cell)
+        """Return the lines of the box on a cell: feature, value and column."""
+        row, column = self._at(cell)  # the row from the top
         if self.shown is None:
             return []
+        # The rank of a feature is 0 if the model has not selected it.
         feature = self.features[row]
         name = (
             tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
@@ -312,10 +325,12 @@ class FeatureMapPlot(HeatMapPlot):
         self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
     def step(self, right: int, down: int) -> bool:
-        """Move from cell to cell."""
+        """Pick the next cell in a direction; return whether there is a map."""
         if self.shown is None:
             return False
         rows, columns = self.values.shape
+        # Rows are counted from the bottom. Without a chosen cell, the start is such that
+        # the step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -330,7 +345,7 @@ class FeatureMapPlot(HeatMapPlot):
         return len(self.features) - 1 - cell[0], cell[1]
 
     def summary(self) -> str:
-        """Return in words what the map is of, or its chosen cell."""
+        """Return in words how many features the map has and how many are selected, or its chosen cell."""
         if self.shown is None:
             return ""
         if self.chosen is None:
@@ -348,6 +363,7 @@ class FeatureMapPlot(HeatMapPlot):
 def ordinal(number: int) -> str:
     """Return "1st", "2nd", "23rd"."""
     endings = {1: tr("{number}st"), 2: tr("{number}nd"), 3: tr("{number}rd")}
+    # 11th, 12th and 13th are no exceptions
     last = 0 if number % 100 in (11, 12, 13) else number % 10
     return endings.get(last, tr("{number}th")).format(number=number)
 
@@ -355,12 +371,12 @@ def ordinal(number: int) -> str:
 def draw_outlines(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw frames around the rows of the model's features, and around the row that is inspected."""
+    """Draw outlines around the rows of the model's features, and around the inspected feature's row."""
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # In gaps between cells the text's colour is seen, and between empty cells; else
-    # white over dark ones.
+    # Outlines run in the gaps between cells, in the color of the text. If cells are too
+    # small for gaps, those of a square map are white, to be seen over dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -369,6 +385,7 @@ def draw_outlines(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     selected = [index for index, feature in enumerate(plot.features) if feature.rank]
+    # Outlines around most of the rows would not single out any.
     if len(selected) > _MAX_OUTLINED_SHARE * len(plot.features):
         selected = []
     marked = [
@@ -376,9 +393,10 @@ def draw_outlines(
         for index, feature in enumerate(plot.features)
         if feature.feature_id == plot.marked
     ]
-    for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
-        painter.setPen(look)
-        for row in places:
+    accent = pen(colors.q("accent"), 2.0)
+    for rows, frame_pen in ((selected, outline), (marked, accent)):
+        painter.setPen(frame_pen)
+        for row in rows:
             corner = QPointF(xs[-1], ys[row + 1] - 1)
             painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[row] - 1), corner))
 
@@ -396,11 +414,14 @@ def draw_margins(
 
 
 def spread(targets: list[float], low: float, high: float) -> list[float]:
-    """Return places near the wanted ones, ascending, that keep their distance inside a range.
+    """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    Where there is no room for all, the last ones are left out.
+    They lie between ``low`` and ``high``. If there is no room for all, the last targets
+    are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
+    # First each is moved on until it is far enough from the one before. Then, from the
+    # last one on, each is moved back until it is inside the range.
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
@@ -413,7 +434,12 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
 def _draw_row_labels(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the labels of the model's features beside their rows, as far apart as they can be read."""
+    """Write the labels of the model's features beside their rows, apart from each other.
+
+    If there are too many, those of the features that the model selected first are
+    written, and that of the inspected feature. A line leads from each label to the
+    middle of its row.
+    """
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
     max_rank = max(
@@ -442,8 +468,11 @@ def _draw_row_labels(
 def _draw_ticks(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the texts under the columns, of each group the first and as many more as have room."""
-    assert plot.shown is not None  # or nothing is drawn
+    """Write the texts under the columns: of each group the first one, and further ones that have room.
+
+    Below them stands the text of the x axis.
+    """
+    assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
@@ -453,6 +482,7 @@ def _draw_ticks(
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
+        # The first column of each group, and the end; without groups, there is one.
         starts = list(
             accumulate((group.size for group in plot.shown.groups), initial=0)
         )
@@ -470,8 +500,11 @@ def _draw_ticks(
 def _draw_groups(
     plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write above the columns which run they are of, in its colour, and part the groups by lines."""
-    assert plot.shown is not None  # or nothing is drawn
+    """Draw above each group of columns a line in the color of its run, and the group's label.
+
+    A label without room is shortened to the number of the run, or left out.
+    """
+    assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)
     metrics = QFontMetricsF(font(TINY))
     painter.setFont(font(TINY))
@@ -486,10 +519,10 @@ def _draw_groups(
             QPointF(right - 3, frame.area.top() - 3),
         )
         label = group.label
-        room = right - left - 4
-        if metrics.horizontalAdvance(label) > room:
-            label = label.rpartition(" ")[2]
-        if metrics.horizontalAdvance(label) <= room:
+        available_width = right - left - 4
+        if metrics.horizontalAdvance(label) > available_width:
+            label = label.rpartition(" ")[2]  # "2" of "run 2"
+        if metrics.horizontalAdvance(label) <= available_width:
             painter.setPen(colors.q("text"))
             box = QRectF(left, frame.area.top() - 21, right - left, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)

@@ -54,7 +54,7 @@ class ColorBar:
 
 
 def color_bar_width(texts: Sequence[str]) -> float:
-    """Return the width of a bar with these numbers, in pixels."""
+    """Return the width of a bar of colors with some numbers beside it, in pixels."""
     metrics = QFontMetricsF(font(TINY))
     return (
         BAR
@@ -64,9 +64,14 @@ def color_bar_width(texts: Sequence[str]) -> float:
 
 
 def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
-    """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
+    """Draw the bar of colors, from dark at the bottom to bright, with its numbers at the right.
+
+    Numbers without room are left out.
+    """
+    # The gradient is made of 17 shades, from the color of the least value at the bottom.
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
+    # `ticks` are pairs of a share of the bar's height and a text.
     for share, shade in zip(
         np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
     ):
@@ -76,9 +81,10 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    room = rect.height() / _LINE
+    # An inner number is written if it is a line's height away from both ends.
+    n_lines = rect.height() / _LINE
     for share, text in bar.ticks:
-        if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
+        if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
             y = rect.bottom() - share * rect.height()
             painter.drawText(
                 QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text
@@ -152,6 +158,7 @@ class HeatMapPlot(Plot):
         self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
+        # Cells are pairs of row and column, rows from the bottom.
         self.chosen: tuple[int, int] | None = None
         self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
@@ -207,7 +214,12 @@ class HeatMapPlot(Plot):
         self.mark_dirty()
 
     def color_range(self) -> tuple[float, float]:
-        """Return the values at the two ends of the colours."""
+        """Return the values at the two ends of the colors.
+
+        A map without fixed limits begins at the least value and ends at the greatest.
+        But no end is farther beyond the 10 % or the 90 % quantile than these two are
+        apart, as an outlier would leave all other cells in a single shade.
+        """
         if self._limits is not None:
             return self._limits
         finite = self.values[np.isfinite(self.values)]
@@ -222,17 +234,18 @@ class HeatMapPlot(Plot):
         return (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def bar_texts(self) -> tuple[str, ...]:
-        """Return the numbers beside the bar of colours, from its lower end up; () for a map that has none.
+        """Return the three texts beside the bar of colors, from its lower end up; () for a map without one.
 
-        Cells with their values written in them need no bar. An end says where cells lie
-        beyond it; where all values are equal there is one number.
+        A map whose values are written into its cells needs no bar. "≤" or "≥" at an end
+        says that there are values beyond it. If all values are equal, only the middle
+        has a number.
         """
         finite = self.values[np.isfinite(self.values)]
         if self.written or finite.size == 0:
             return ()
         low, high = self.color_range()
         if self._limits is None and finite.min() == finite.max():
-            # other colours stand for nothing
+            # no number at the ends, as no cell has another color
             return "", fixed(float(finite[0]), self._decimals), ""
         below = "≤ " if finite.min() < low else ""
         above = "≥ " if finite.max() > high else ""
@@ -240,7 +253,10 @@ class HeatMapPlot(Plot):
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
-        """Return the bar of colours beside the map; None for a map that has none."""
+        """Return the bar of colors beside the map; None for a map without one.
+
+        It has three texts: at the bottom, in the middle and at the top.
+        """
         texts = self.bar_texts()
         area = frame.area
         if not texts:
@@ -249,7 +265,11 @@ class HeatMapPlot(Plot):
         return ColorBar(rect, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
 
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
-        """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
+        """Return the pixels between the cells of a map of R rows and C columns, whole and ascending.
+
+        The first array has C + 1 horizontal pixels, the second R + 1 vertical ones, from
+        the top.
+        """
         n_rows, n_columns = self.values.shape
         area = frame.area
         xs = np.rint(np.linspace(area.left(), area.right(), n_columns + 1)).astype(
@@ -268,13 +288,16 @@ class HeatMapPlot(Plot):
     def cell_rect(self, frame: Frame, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell."""
         xs, ys = self.edges(frame)
-        top = self.values.shape[0] - 1 - row
+        top = self.values.shape[0] - 1 - row  # rows are counted from the bottom
         return QRectF(
             QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1])
         )
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
+        """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse.
+
+        Cells with their values written in them (`written`) need no bar of colours.
+        """
         if self.is_empty():
             return
         draw_cells(self, painter, frame)
@@ -288,7 +311,8 @@ class HeatMapPlot(Plot):
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
         if self.best is not None:
             _draw_best(self, painter, frame, self.best)
-        # Dark in light is seen on every shade of the map.
+        # A dark outline inside a light one is seen on every shade. After other values
+        # were set, a cell may be beyond the map.
         for cell, dash in ((self.chosen, ()), (self.inspected_cell, INSPECTED)):
             if cell is not None and all(np.less(cell, self.values.shape)):
                 outline(self, painter, frame, cell, QColor("#ffffff"), 4.0)
@@ -297,9 +321,9 @@ class HeatMapPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room at the left for the row labels."""
+        """Lay out a drawing, with row labels and their name at the left, and the bar of colors at the right."""
         plain = super().frame_for(size)
-        if self.is_empty():  # what it says then has all the room
+        if self.is_empty():  # the text of an empty map has all the room
             return plain
         metrics = QFontMetricsF(font(TINY))
         area = plain.area
@@ -314,6 +338,8 @@ class HeatMapPlot(Plot):
             + AIR
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
+        # Labels that leave too little width to the cells are cut at half the width. If
+        # nobody could read that, they are left out.
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left_edge))
@@ -324,7 +350,10 @@ class HeatMapPlot(Plot):
         return not bool(np.isfinite(self.values).any())
 
     def figure(self) -> MapFigure:
-        """Return a map of two grids, its rows from the top."""
+        """Return the map as a figure, its rows from the top, with the chosen and the best cell marked.
+
+        If all values are equal, the bar of colors has one number, in the middle.
+        """
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
@@ -335,17 +364,17 @@ class HeatMapPlot(Plot):
             if cell is not None
         }
         return MapFigure(
-            NAME,
-            self.axes.title,
-            "",
-            self.row_labels[::-1],
-            self.column_labels,
-            tuple(floats(row) for row in self.values[::-1]),
-            self.row_name(),
-            self.axes.x_label or self._names[1],
-            FigureAxis(self.axes.title, low=low, high=high),
-            self._decimals,
-            self.written,
+            name=NAME,
+            title=self.axes.title,
+            caption="",
+            rows=self.row_labels[::-1],
+            columns=self.column_labels,
+            values=tuple(floats(row) for row in self.values[::-1]),
+            row_title=self.row_name(),
+            column_title=self.axes.x_label or self._names[1],
+            color=FigureAxis(self.axes.title, low=low, high=high),
+            decimals=self._decimals,
+            written=self.written,
             marked=tuple(dict.fromkeys(marks.values())),
             mark_label=", ".join(marks),
             ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
@@ -377,10 +406,12 @@ class HeatMapPlot(Plot):
             self.picked.emit(*cell)
 
     def hit_test(self, point: QPointF) -> tuple[int, int] | None:
-        """Return row and column of the cell at a pixel."""
+        """Return row and column of the cell at a pixel, rows from the bottom; None beside the map."""
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
+        # The cell begins at the last edge that is not to the right of the point, or
+        # below it.
         xs, ys = self.edges(frame)
         column = int(
             np.clip(
@@ -395,10 +426,14 @@ class HeatMapPlot(Plot):
         return self.values.shape[0] - 1 - top, column
 
     def step(self, right: int, down: int) -> bool:
-        """Move from the inspected or the chosen cell; at first to the lower left one."""
+        """Pick the next cell in a direction from the inspected or the chosen one; return whether there is a map.
+
+        Without either, the lower left cell is picked.
+        """
         if self.is_empty():
             return False
         rows, columns = self.values.shape
+        # (down, -right) is the cell from which this step leads to the lower left one.
         row, column = self.inspected_cell or self.chosen or (down, -right)
         self.pick(
             (
@@ -414,7 +449,10 @@ class HeatMapPlot(Plot):
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
-        """Return the note, else in words where the greatest value is, and the chosen cell."""
+        """Return in words where the best or the greatest value is, and the chosen and the inspected cell.
+
+        A note, if the map has one, replaces the first.
+        """
         cell = self.best or np.unravel_index(
             int(np.nanargmax(self.values)), self.values.shape
         )
@@ -423,6 +461,7 @@ class HeatMapPlot(Plot):
             title=self.axes.title, row=self._said(int(cell[0]), int(cell[1]))
         )
         sentences = [self.note or greatest]
+        # After a change of the values, a cell may be beyond the map.
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             sentences.append(
                 tr("chosen: {chosen}").format(chosen=self._said(*self.chosen))
@@ -446,9 +485,9 @@ class HeatMapPlot(Plot):
 def _draw_best(
     plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]
 ) -> None:
-    """Draw a ring in the best cell, dark in light, which is seen on every shade."""
+    """Draw a ring in the best cell: dark on a wider light one, which is seen on every shade."""
     rect = plot.cell_rect(frame, *cell)
-    radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)
+    radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)  # inside the cell
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for color, width in (("#ffffff", 3.6), ("#11151c", 1.6)):
         painter.setPen(pen(QColor(color), width))
@@ -456,9 +495,10 @@ def _draw_best(
 
 
 def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
-    """Fill the cells, those of one shade together."""
+    """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
+    # The number of each cell's shade, shape (R, C); -1 for a cell without a value.
     shades = np.clip((values - low) / (high - low), 0, 1)
     numbers = np.where(
         np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
@@ -466,7 +506,8 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
-    # Of thousands of columns most have no pixel of their own.
+    # Of thousands of columns most have no pixel of their own, and are left out. From
+    # here on, rows are counted from the top.
     columns = np.flatnonzero(np.diff(xs))
     rows = np.flatnonzero(np.diff(ys))
     numbers = numbers[::-1][np.ix_(rows, columns)]
@@ -490,10 +531,11 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
-    room = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
+    text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)
-        if cell.width() < room or cell.height() < 14:
+        # All cells are about equally large: if one has no room, none has.
+        if cell.width() < text_width or cell.height() < 14:
             return
         bright = (plot.values[row, column] - low) / (high - low) > _BRIGHT
         painter.setPen(QColor("#11151c" if bright else "#ffffff"))
@@ -506,12 +548,13 @@ def _draw_labels(
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
+    # The name of the rows stands upright if it is a symbol, else it reads upwards.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
     metrics = QFontMetricsF(font(TINY))
     middle = frame.area.center().y()
-    # the symbol at its end is kept
+    # cut at the left, as a symbol stands at the end of the name
     height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
     name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
     painter.drawText(
@@ -520,6 +563,7 @@ def _draw_labels(
     painter.restore()
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
+    # Every stride-th row has a label, so that 15 pixels are between two.
     stride = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
     start = NAME_WIDTH if plot.row_name() else 0.0
     for row in range(0, n_rows, stride):
@@ -535,6 +579,7 @@ def _draw_labels(
         )
         if box.width() > 1:
             painter.drawText(box, RIGHT, text)
+    # Columns have as many labels as an axis that counts from 1 would have ticks.
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
         middle = (xs[column] + xs[column + 1]) / 2

@@ -102,7 +102,7 @@ class SetMatrixPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.columns: tuple[MatrixColumn, ...] = ()
         self.rows: tuple[MatrixRow, ...] = ()
-        self.n_sets = 0
+        self.n_sets = 0  # all sets as good as the best; some of them have a row
         super().__init__(theme, Axes("", show_x=False, show_y=False))
         self.setAccessibleName(tr("Sets as good as the best"))
         self.add_layer(self._draw, 0.0, clipped=False)
@@ -139,7 +139,7 @@ class SetMatrixPlot(Plot):
         return not self.rows
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the position of the feature at a pixel."""
+        """Return the position of the feature in whose column a pixel lies; None beside the columns."""
         index = int((point.x() - self._left()) // self._pitch())
         return (
             index
@@ -148,7 +148,7 @@ class SetMatrixPlot(Plot):
         )
 
     def readout(self, target: int) -> list[Line]:
-        """Return the name of a feature, and in how many sets it is."""
+        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish."""
         column = self.columns[target]
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
@@ -168,9 +168,13 @@ class SetMatrixPlot(Plot):
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
-        """Move to the next feature."""
+        """Show the box of the next feature, after an arrow key to the right or left.
+
+        Return whether there was something to do: keys up and down do nothing.
+        """
         if not right or not self.rows:
             return False
+        # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
         position = QPointF(
@@ -192,7 +196,11 @@ class SetMatrixPlot(Plot):
         super().keyPressEvent(event)
 
     def numbers(self) -> Numbers:
-        """Return a row for each set."""
+        """Return the matrix as a table, with a row for each set.
+
+        A row has the share by which the error is above that of the best set, the label,
+        and for each feature 1 if the set has it, else 0.
+        """
         header = [
             "above the best",
             "set",
@@ -208,25 +216,28 @@ class SetMatrixPlot(Plot):
         ]
 
     def figure(self) -> MapFigure:
-        """Return the matrix; the features are the columns."""
+        """Return the matrix as a figure: a row for each set, at most 40, a column for each visible feature.
+
+        A cell is 1 if the set has the feature, else 0.
+        """
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
-            NAME,
-            tr("Sets as good as the best"),
-            "",
-            tuple(
+            name=NAME,
+            title=tr("Sets as good as the best"),
+            caption="",
+            rows=tuple(
                 " ".join(filter(None, (_share_text(row.above), row.label)))
                 for row in rows
             ),
-            tuple(str(column.feature) for column in visible),
-            tuple(
+            columns=tuple(str(column.feature) for column in visible),
+            values=tuple(
                 tuple(float(column.feature in row.features) for column in visible)
                 for row in rows
             ),
-            tr("above the best"),
-            tr("feature"),
-            FigureAxis(tr("in the set"), low=0.0, high=1.0),
+            row_title=tr("above the best"),
+            column_title=tr("feature"),
+            color=FigureAxis(tr("in the set"), low=0.0, high=1.0),
             decimals=0,
             ends=((0.0, tr("no")), (1.0, tr("yes"))),
         )
@@ -241,7 +252,7 @@ class SetMatrixPlot(Plot):
     # Places
 
     def _left(self) -> float:
-        """Return where the columns begin: what stands beside the rows is as wide as that."""
+        """Return the horizontal pixel where the columns begin, at the right of the texts beside the rows."""
         regular = QFontMetricsF(font(SMALL))
         bold = QFontMetricsF(font(SMALL, bold=True))
         texts = tr("above the best"), self._below()
@@ -257,23 +268,25 @@ class SetMatrixPlot(Plot):
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
-        room = max(1.0, self.width() - self._left() - _GAP)
+        available_width = max(1.0, self.width() - self._left() - _GAP)
         least = float(scaled(_COLUMN))
-        count = max(1, min(len(self.columns), int(room / least)))
-        return float(min(room / count, 1.7 * least))
+        count = max(1, min(len(self.columns), int(available_width / least)))
+        return float(min(available_width / count, 1.7 * least))
 
     def _n_columns(self) -> int:
-        room = max(1.0, self.width() - self._left() - _GAP)
-        # The pitch may be room / count, and room / pitch the count less some eps.
-        return min(len(self.columns), max(1, int(room / self._pitch() + 1e-6)))
+        """Return how many columns have room, at least one."""
+        available_width = max(1.0, self.width() - self._left() - _GAP)
+        # The pitch may be the width divided by a count: rounding must not lose a column.
+        count = int(available_width / self._pitch() + 1e-6)
+        return min(len(self.columns), max(1, count))
 
     def _shown_rows(self) -> list[MatrixRow]:
-        """Return the sets for which there is room, that of the selection among them."""
-        room = self.height() - scaled(_HEAD) - scaled(_BARS) - scaled(_FOOT) - 2 * _GAP
-        count = max(1, int(room // scaled(_PITCH)))
+        """Return the sets for which there is room, among them the shown selection (``own``)."""
+        around_rows = scaled(_HEAD) + scaled(_BARS) + scaled(_FOOT) + 2 * _GAP
+        count = max(1, int((self.height() - around_rows) // scaled(_PITCH)))
         visible = list(self.rows[:count])
         selection_rows = [row for row in self.rows[count:] if row.own]
-        if selection_rows:
+        if selection_rows:  # in place of the last set
             visible[-1:] = selection_rows[:1]
         return visible
 
@@ -305,6 +318,7 @@ class SetMatrixPlot(Plot):
                 pitch,
             )
             y += row_height
+        # The bars below the last row, with their numbers in percent.
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -335,7 +349,11 @@ class SetMatrixPlot(Plot):
         left_edge: float,
         pitch: float,
     ) -> None:
-        """Write the title of the numbers, and the ids of the features."""
+        """Write the title of the numbers, and the ids of the features, bold for the shown selection.
+
+        A required feature has a colored ground, and an excluded one is crossed out. The
+        columns begin at ``left_edge`` and are ``pitch`` pixels apart.
+        """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
@@ -382,7 +400,11 @@ class SetMatrixPlot(Plot):
         columns: Sequence[MatrixColumn],
         pitch: float,
     ) -> None:
-        """Draw a set: how far it is above the best, and which features it has."""
+        """Draw a set: how far its error is above that of the best, and which features it has.
+
+        ``label_box`` is the box of the texts, from whose right edge on there is a cell
+        every ``pitch`` pixels for each feature of ``columns``.
+        """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(

@@ -97,7 +97,7 @@ def test_labels_are_named_switched_run_and_compared(
     assert judges.panel.isVisible() and judges.panel.label.currentText() == "label"
 
     session.change("short", protocol="4-fold", parameters={"n_features_to_select": 2})
-    wait_until(lambda: session.read_as_planned)
+    wait_until(lambda: session.data_match_plan)
     settle(empty)
     finish(empty)
     assert not shown(empty, SELECTION), "there is a run under one judge"
