@@ -57,7 +57,7 @@ class OverGrid:
     labels: tuple[str, ...]
 
     def of_curve(self, curve: int) -> list[int]:
-        """Return the combinations on a curve, by ascending value."""
+        """Return the positions of a curve's combinations, by ascending value on the axis."""
         combinations = [
             combination
             for combination, curve_number in enumerate(self.curves)
@@ -75,30 +75,31 @@ class OverGrid:
 def over_grid(
     axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
 ) -> OverGrid | None:
-    """Return the curves over the first grid with several values in the combinations.
+    """Return curves over the first parameter with a grid of numbers of which several were tried.
 
-    Return None without such a grid.
+    ``axes`` are the parameters of a plan that have several values, and each combination
+    has one value for each axis. Return None without such a grid.
     """
     if len(combinations) < 2:
         return None
     # The parameters that differ between combinations;
     # the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
-    number = next((index for index in varied if axes[index].is_grid), None)
-    if number is None:
+    x_axis = next((index for index in varied if axes[index].is_grid), None)
+    if x_axis is None:
         return None
     # Combinations with the same values of all other parameters are points of one curve.
-    other_axes = [index for index in varied if index != number]
+    other_axes = [index for index in varied if index != x_axis]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
-    distinct = list(dict.fromkeys(keys))
+    distinct_keys = list(dict.fromkeys(keys))
     return OverGrid(
-        axis=axes[number],
-        number=number,
-        xs=tuple(float(values[number]) for values in combinations),
-        curves=tuple(distinct.index(key) for key in keys),
+        axis=axes[x_axis],
+        number=x_axis,
+        xs=tuple(float(values[x_axis]) for values in combinations),
+        curves=tuple(distinct_keys.index(key) for key in keys),
         labels=tuple(
             combination_label([axes[index] for index in other_axes], key)
-            for key in distinct
+            for key in distinct_keys
         ),
     )
 
@@ -193,7 +194,7 @@ class CurvesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
-        # The settings of the plan whose curves are shown; see `begin`.
+        # The settings of the plan whose curves are shown, as `begin` describes them.
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
@@ -201,13 +202,14 @@ class CurvesPanel(Panel):
         self.over: OverGrid | None = None
         # -1.0 if the criterion is the negative of a measure, which is drawn
         self._sign = 1.0
-        self._selects = False
+        self._selects = False  # whether the method selects features
         self._shows_left_out_only = False  # the data have no validation part
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
-        # What is drawn: the curves, the band of a
-        # permutation test, the marks, and the baseline.
+        # What is drawn: the curves, the interval over the folds (ks, that of the
+        # criterion, those of the measures), the chosen and the inspected model, and the
+        # measures and name of the best single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -248,6 +250,7 @@ class CurvesPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
+        # A high panel has its two plots above each other.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -332,15 +335,15 @@ class CurvesPanel(Panel):
         self.show_smallest(None)
         self.set_caption("")
         self._title_criterion(criterion)
-        # The only step of a ranker has all features, so that the x of its point is not
-        # known in advance.
+        # None leaves the range to the points: the only step of a ranker has all
+        # features, and the number of iterations is not known in advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps)
             if n_steps > 1 and step_kind is not StepKind.ITERATIONS
             else None
         )
-        # There is one curve for each combination; over
-        # a parameter, the curves are those of the grid.
+        # There is one curve for each combination, or, if the x axis is a parameter, one
+        # for each combination of the other parameters.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
@@ -366,7 +369,8 @@ class CurvesPanel(Panel):
             replace(self.criterion_plot.axes, title=criterion or tr("criterion"))
         )
         left_out = tr("leave-query-out")
-        # link only these words of the title to the glossary
+        # Only these words of the title are linked to the glossary; without them, "" links
+        # the whole title to the entry on criteria.
         if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
@@ -411,6 +415,7 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
+        """Show the validation measure as curves or as a map, as the user chose; neither without one."""
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -426,13 +431,19 @@ class CurvesPanel(Panel):
     def add_step(
         self, key: Key, k: int, criterion: float, validation: Mapping[str, float]
     ) -> None:
-        """Add one point to a curve."""
+        """Add the model of a step, with ``k`` features, to a path as one point.
+
+        ``key`` is the position of the path's combination, and ``validation`` has a
+        value for each measure.
+        """
         path = self._path(key)
         self._explain()
         path.ks.append(k)
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
+        # Over a grid, the point's curve has points of other paths as well, so that it is
+        # drawn as a whole.
         if self.over is not None:
             self._draw(key)
         else:
@@ -455,9 +466,14 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         key : int, "live" or "inspected"
+            Position of the path's combination, or the name of a path that no run has:
+            that of the chosen or of the inspected model.
         ks, criterion : sequence of shape (K,)
+            For each of the K models of the path, its x (number of features, iteration
+            or round) and its criterion.
         validation : mapping of str to sequence of shape (K,)
-            Values by measure.
+            Values of the models by the name of the measure; a sequence may be shorter
+            than K while not all models are measured.
         label : str
             Label of a path that no run has; the other paths are named after their
             combinations.
@@ -476,6 +492,7 @@ class CurvesPanel(Panel):
         )
         self._explain()
         self._draw(key)
+        # The marks of the chosen and the inspected model lie on their curves.
         marked_keys = [
             marked_key
             for marked_key, _ in filter(None, (self._chosen, self._inspected))
@@ -504,6 +521,8 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         widget : QWidget
+            Its controls ask for more computations on the shown path, such as a
+            permutation test.
         row : QBoxLayout
             Layout in the widget; its parts are above each other while the panel is
             narrower than `least`.
@@ -512,6 +531,8 @@ class CurvesPanel(Panel):
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
+        # The Tab key goes from the button of the smallest model through the widget's
+        # controls to the box of left-out queries.
         focused = (
             child
             for child in widget.findChildren(QWidget)
@@ -526,9 +547,14 @@ class CurvesPanel(Panel):
         interval: Interval | None,
         p_values: Floats | None = None,
     ) -> None:
-        """Show the interval of the permuted criterion at each k, with its p-value; None removes it."""
+        """Show the interval of the permuted criterion at each k, with its p-value; None removes it.
+
+        The permuted criterion is that of selections from shuffled labels. All sequences
+        have a value for each k; those that are longer than ``ks`` are cut.
+        """
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
+            # Mean, lower and upper end, and p-value.
             lines = (
                 np.asarray(line, dtype=np.float64)[: len(ks)]
                 for line in (*interval, p_values)
@@ -542,8 +568,9 @@ class CurvesPanel(Panel):
             plot.mark_dirty()
 
     def set_measure(self, name: str) -> None:
-        """Show another measure."""
+        """Show another measure, by its name such as "NDCG@10": draw all curves and marks of it."""
         self._measure = name
+        # Left-out measures have a plot of their own only without a validation part.
         left_out = (
             tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
         )
@@ -584,7 +611,8 @@ class CurvesPanel(Panel):
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
-        """Return the label of a path, such as "λ = 2⁶"."""
+        """Return the label of a path, such as "λ = 2⁶"; "path" if there is no other path."""
+        # A text is the key of a path that no run has, which brought its label.
         if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
         label = (
@@ -640,10 +668,12 @@ class CurvesPanel(Panel):
         """Connect the signals of the plots, and let each plot follow the zoom and the cursor of the other."""
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
+            # A double click on a point, or Enter, chooses its model.
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
+        # The button knows curve and x of its model, others the path_key and k of a path.
         self.smallest.picked.connect(
-            lambda key, x: self.chosen.emit(*self._model_at(key, x))
+            lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
         self.criterion_plot.aligned = self.validation_plot
         self.validation_plot.aligned = self.criterion_plot
@@ -661,6 +691,7 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots."""
+        # A ranking that a file gives has no number of features.
         if not self._sized:
             return tr("given scores: no features")
         if self.over is not None:
@@ -693,7 +724,8 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Nothing is drawn without a path.
+        # Without a chosen path, the only one is drawn, and none of several ones. If the
+        # left-out measure is shown alone, the curves themselves have it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -701,7 +733,8 @@ class CurvesPanel(Panel):
         if path is not None and not self._shows_left_out_only:
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
-        # Over a parameter, the points are those of one curve of the grid.
+        # If the x axis is a parameter, each path is only a point, and all points of its
+        # curve are drawn. A text is the key of a path beside the grid.
         if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out_name)
         # The label says what is left out.
@@ -722,7 +755,8 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the points of a curve over the grid: the xs that have a value, and the values.
 
-        ``name`` is that of a measure, or "" for the criterion.
+        ``name`` is that of a measure, or "" for the criterion. A value is that of the
+        last model of a path.
         """
         assert self.over is not None
         xs = []
@@ -736,9 +770,11 @@ class CurvesPanel(Panel):
         return xs, ys
 
     def _x(self, key: Key, k: float) -> float:
-        """Return the x at which a model of a path is drawn."""
+        """Return the x at which a model of a path is drawn: its k, or its value on the parameter's axis."""
         if self.over is None:
             return k
+        # A text is the key of a path that no run has: it brings its values on the axes,
+        # but has none before it is set.
         values = self._path(key).values
         if isinstance(key, str):
             return float(values[self.over.number]) if values else self.over.xs[0]
@@ -762,20 +798,24 @@ class CurvesPanel(Panel):
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
             self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
             return
+        # Fewer models may have a measure than a criterion.
         values = path.validation.get(self._shown, [])
         xs = [self._x(key, k) for k in path.ks]
         self.criterion_plot.set_curve(key, xs, path.criterion)
         self.validation_plot.set_curve(key, xs[: len(values)], values)
+        # `begin` has set the labels of the paths of the run; others bring their own.
         if isinstance(key, str):
             for plot in self.plots().values():
                 plot.family[key].label = self.label(key)
 
     def _draw_band(self) -> None:
+        """Draw the interval over the folds around the mean of the chosen path, in both plots."""
         if self._band is None:
             return
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
-        # a negative sign exchanges the ends
+        # The negative of a measure is stored, and the measure is drawn: its lower end is
+        # the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
@@ -804,6 +844,7 @@ class CurvesPanel(Panel):
         self.validation_plot.select(curve, x, self._note(key, k))
 
     def _mark_inspected(self) -> None:
+        """Mark the inspected model in both plots, with a note in that of the measure; None has no mark."""
         if self._inspected is None:
             for plot in self.plots().values():
                 plot.inspect(None)
@@ -817,20 +858,24 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        Return () for a point without a value.
+        ``state`` says whether the model is chosen or inspected. Return () for a point
+        without a value.
         """
+        # The last models of a path may not be measured yet, so that the lengths differ.
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
-        # The first line names the model.
+        # The first line names the model: its k, unless the x axis is a parameter, its
+        # values if there are several paths, and its state. A ranking from a file has
+        # neither k nor values.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = (
             [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         )
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
-        # One line for each measure of the point.
+        # One line for the shown measure, and one for the left-out measure beside it.
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
         parts = [(left_out if self._shows_left_out_only else validated, values[k])]
@@ -861,9 +906,13 @@ class CurvesPanel(Panel):
 
 
 def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
-    """Return the legend of the curves: which ones are dark and which bright; "" for a single curve."""
+    """Return the legend of the curves: which ones are dark and which bright; "" for a single curve.
+
+    Each combination, a value for each axis of the plan, has a curve.
+    """
     if len(combinations) < 2:
         return ""
+    # With one parameter that differs, the legend names its first and last value.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION

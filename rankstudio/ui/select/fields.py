@@ -119,6 +119,7 @@ def tooltip(parameter: Parameter) -> str:
 
 def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" if the field itself shows all values."""
+    # A list or a box shows all values, but not the sums of them that can be typed.
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH) and not parameter.summed:
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
@@ -151,6 +152,7 @@ class Field(QWidget):
         self.theme = theme
         self.parameter = parameter
         self.editor = editor
+        # The default in the form in which all values are stored and compared.
         self._default = self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
         self.label = named(PlainLabel(parameter.label), role="field")
@@ -264,6 +266,7 @@ class Field(QWidget):
         self.editor.setMinimumWidth(scaled(_MIN_EDITOR_WIDTH))
 
     def _name_parts(self) -> None:
+        """Give label and editor a tooltip and the editor a name for screen readers; set the Tab order."""
         text = tooltip(self.parameter)
         self.label.setBuddy(self.editor)
         self.label.setToolTip(text)
@@ -275,7 +278,7 @@ class Field(QWidget):
 
 
 def align_labels(fields: Collection[Field]) -> int:
-    """Give the labels of a form the width of the longest one; return it, in pixels."""
+    """Give the labels of a form's fields the width of the longest one; return the width, in pixels."""
     width = max(field.label.sizeHint().width() for field in fields)
     for field in fields:
         field.label.setFixedWidth(width)
@@ -313,8 +316,8 @@ class HintedLineEdit(QLineEdit):
         keyboard focus, the text stays whole, and the remark is drawn only if there is
         room for it.
         """
-        # The remark is drawn in the room that the text leaves.
-        room = (
+        # Pixels that the remark leaves to the text.
+        text_width = (
             self.width()
             - _HINT_MARGIN
             - self.fontMetrics().horizontalAdvance(self._hint)
@@ -335,7 +338,7 @@ class HintedLineEdit(QLineEdit):
             super().paintEvent(event)
             painter = QPainter(self)
         if self._hint and (
-            is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= room
+            is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= text_width
         ):
             painter.setPen(self.palette().placeholderText().color())
             painter.drawText(self.rect().adjusted(10, 0, -10, 0), RIGHT, self._hint)
@@ -377,8 +380,10 @@ class LineField(TypedField):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        # the parameter with the limit that the data set
+        # The parameter with a lower limit, if the open data allow only smaller values.
         self._fitting_parameter = parameter
+        # An empty line of costs means a cost of 1 for each feature; the word
+        # "milliseconds" asks for measured ones.
         costs = parameter.kind is Kind.COSTS
         self.editor.setPlaceholderText(
             tr("all 1, or milliseconds") if costs else parameter.none_label
@@ -403,7 +408,8 @@ class LineField(TypedField):
         self._show_misfit()
 
     def _show_misfit(self) -> None:
-        """Show an error if the data do not allow the value."""
+        """Show an error if the data do not allow the value, and remove it if they do."""
+        # Called for its error only.
         try:
             self.check(self._value)
         except ParameterError as error:
@@ -424,6 +430,7 @@ class LineField(TypedField):
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
         """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
+        # The remark beside a valid text is the number of its values, such as "11 values".
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -455,6 +462,7 @@ class SwitchField(Field):
             self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
             self.editor.setText(tr("both"))
         else:
+            # Otherwise further clicks would lead to the partially checked state.
             self.editor.setTristate(False)
             self.editor.setChecked(bool(self._value))
             self.editor.setText("")
@@ -497,6 +505,7 @@ class EditableField(TypedField):
             theme, parameter, choice_box(tuple((name, name) for name in usual))
         )
         self.editor.setEditable(True)
+        # A typed value is not added to the list.
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.editor.activated.connect(self.commit)
         line = self.editor.lineEdit()
@@ -530,12 +539,14 @@ class ChoicesField(ChoiceField):
 
     def show_value(self) -> None:
         """Rebuild the items behind the choices, and select the one of the value."""
-        # Items behind the choices are those of an earlier value.
+        # The list has the choices first. The items behind them belong to an earlier
+        # value, and are removed.
         box = self.editor
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        # Several values, a file of own values, or a sum are shown as an item of their own.
+        # Several values, a file of own values, or a sum are no choice of the list; they
+        # are shown as one more item.
         has_several = self.parameter.several(self._value)
         is_not_listed = not has_several and self._value not in dict(choices)
         if has_several or is_not_listed:
@@ -560,7 +571,7 @@ class ChoicesField(ChoiceField):
         )
 
     def menu(self) -> QMenu:
-        """Return the menu with boxes to tick, in which the present choices are ticked."""
+        """Return the menu with a box for each choice, in which the boxes of the present value are ticked."""
         if self._menu is None:
             self._menu = self._make_menu()
         present = self.parameter.values(self._value)
@@ -589,9 +600,10 @@ class ChoicesField(ChoiceField):
     @Slot()
     def _take_current(self) -> None:
         """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
+        # Items with these keys are no values but commands. After each of them,
+        # `show_value` selects the item of the present value again.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
-            # The item that asks for a file is shown only until the file is chosen.
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -603,7 +615,7 @@ class ChoicesField(ChoiceField):
             self.show_value()
             self._ask_sum()
         elif opens_menu or self.editor.currentData() == _SEVERAL_VALUES_KEY:
-            self.show_value()  # the item stays as it is until other boxes are ticked
+            self.show_value()
         else:
             super()._take_current()
         # The menu is opened below the box, with the first value focused.
@@ -612,7 +624,7 @@ class ChoicesField(ChoiceField):
             next(iter(self._boxes.values())).setFocus()
 
     def _ask_sum(self) -> None:
-        """Ask for a sum or product of choices, starting with the present value."""
+        """Ask for a sum or product of choices, such as "a + b", starting with the present value."""
         text, is_accepted = QInputDialog.getText(
             self.window(),
             tr("Sum or product"),
@@ -627,7 +639,10 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_ticked(self) -> None:
-        """Take the ticked choices; sums, which have no box to tick, remain."""
+        """Set the value to the ticked choices when the menu is closed, unless they are the present ones.
+
+        Sums, which have no box to tick, remain. Without any ticked box, the value stays.
+        """
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
         is_summed = self.parameter.summed
@@ -637,7 +652,7 @@ class ChoicesField(ChoiceField):
 
 
 def _protocol_parameter() -> Parameter:
-    """Return the protocol of the plan as a parameter."""
+    """Return the protocol, which says how the data are divided into folds, as a parameter of the form."""
     return Parameter(
         name="protocol",
         label=tr("folds"),
@@ -669,6 +684,7 @@ class ProtocolField(EditableField):
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
+        # The field shows "given" in the language of the window, a plan has it in English.
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
@@ -780,9 +796,9 @@ class FeatureChip(QFrame):
         """Return the name, with its middle left out if it does not fit."""
         if not self._shows_name:
             return ""
-        room = self.name_room().width()
+        width = self.name_room().width()
         return self.fontMetrics().elidedText(
-            self.name, Qt.TextElideMode.ElideMiddle, room
+            self.name, Qt.TextElideMode.ElideMiddle, width
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -792,6 +808,7 @@ class FeatureChip(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
+        # A line of one pixel is sharp only in the middle of pixels.
         painter.drawRoundedRect(
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
@@ -812,8 +829,10 @@ class FeaturesField(Field):
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        # Id and name of each feature of the open data; empty without data.
         self._ids_of_data = np.empty(0, dtype=np.int64)
         self._names = cast("Sequence[str]", ())
+        # The base class shows the default value, for which all parts must be there.
         self._completions = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
@@ -853,8 +872,12 @@ class FeaturesField(Field):
         return not self.has_error
 
     def check(self, raw: Any) -> Any:
-        """Return the ids; raise ParameterError also for an id that the data do not have."""
+        """Return the ids as a tuple; raise ParameterError also for an id that the data do not have.
+
+        If the plan tries several sets of features, the result is a tuple of such tuples.
+        """
         ids = self.parameter.validate(raw)
+        # Without open data, `_names` is empty, and every id is accepted.
         all_ids = [i for id_set in self.parameter.values(ids) for i in id_set]
         unknown = [i for i in all_ids if self._names and self._column_of(i) is None]
         if unknown:
@@ -876,6 +899,8 @@ class FeaturesField(Field):
         self._line.setPlaceholderText(
             self.parameter.format(self._value) if has_several else _SEARCH_HINT
         )
+        # With data, the chips are made anew even for the same ids, as the names of the
+        # features may have changed.
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -895,6 +920,7 @@ class FeaturesField(Field):
         fill(self._column, self._line, margins=(0, 0, 0, 0), spacing=4)
 
     def _make_chips(self) -> None:
+        """Replace the chips by one for each feature of the value, above the line to type in."""
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
@@ -915,6 +941,7 @@ class FeaturesField(Field):
 
     @Slot(str)
     def _add_text(self, text: str) -> None:
+        """Add the features that a typed text or a completion means; show an error if it means none."""
         if text != self._line.text() and not self._line.text():
             # Enter on a completion comes twice: as returnPressed, and from the
             # completer
@@ -924,6 +951,7 @@ class FeaturesField(Field):
         except ParameterError as error:
             self.show_error(str(error))
             return
+        # Several sets of features replace the value; single features are added to it.
         if self.parameter.several(added):
             self.enter(added)
         else:
@@ -932,7 +960,8 @@ class FeaturesField(Field):
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids that a text means: ids, sets of ids, a completion, or a name or a part of one.
 
-        A part of a name has to match one feature only.
+        A part of a name has to match one feature only. Raise ParameterError if the text
+        means no feature, or several ones.
         """
         # A completion has id and name, and is exact.
         written = text.strip().casefold()
@@ -963,6 +992,8 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
+        # Of features after the first 10,000, only those with exactly the typed id or
+        # name are compared, as comparing all of them would take too long.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),
@@ -979,6 +1010,7 @@ class FeaturesField(Field):
         return int(columns[0]) if columns.size else None
 
     def _name(self, feature: int) -> str:
+        """Return the name of a feature by its id: "feature 7" if the data do not have the feature."""
         column = self._column_of(feature)
         return (
             tr("feature {i}").format(i=feature)

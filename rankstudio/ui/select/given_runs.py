@@ -56,14 +56,27 @@ class GivenController(CommandController):
         dialog.open()
 
     def add(self, description: str, method: str, path: Path, name: str) -> None:
-        """Read a file or folder and queue its run, unless other data have been opened meanwhile."""
+        """Read a file or folder and queue its run, unless other data have been opened meanwhile.
+
+        Parameters
+        ----------
+        description : str
+            What is being done, for the list of background tasks.
+        method : str
+            Key of the method that stands for the ranking: scores or a model of a file.
+        path : Path
+        name : str
+            Name of the run.
+        """
         session = self._models.session
         dataset = session.dataset
+        # Of data known only from a study, the documents are not open.
         if dataset is None or not session.has_documents:
             self.failed.emit(tr("Open the data first."))
             return
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
+            """Queue the run of a plan, and name the folds for which there is no file."""
             plan, folds_without_file = planned
             # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
@@ -108,6 +121,7 @@ class GivenScoresController(GivenController):
             self._window, title, self.folder, tr("All files (*)")
         )
         if path:
+            # If the file is in the folder of a fold, the scores of all folds are read.
             source = scores_path(Path(path))
             dialog = GivenDialog(
                 tr("Add scores"), tr("&Add"), [(source, source.name)], self._window
@@ -124,6 +138,7 @@ class GivenScoresController(GivenController):
         session = self._models.session
         if session.dataset is None:
             return
+        # This order has no parameters, and nothing else ranks.
         changes = {
             "method": GIVEN_ORDER.key,
             "parameters": {},
@@ -238,6 +253,7 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
+    # Exported models are in a folder "models"; the folder around it says whose they are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -295,7 +311,10 @@ class GivenModelsController(GivenController):
 
 
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return the ways to read model files, each with a text: one model for all folds, or one for each fold.
+    """Return the ways to read model files: one model for all folds, or one for each fold.
+
+    A way is a path with a text for the user: the path of a file stands for its model,
+    that of a folder for the models of the folds in it.
 
     Raises
     ------
@@ -304,8 +323,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
-    # The folder with the files of the folds: the
-    # given one, or that of a file named after a fold.
+    # The folder that may have a model for each fold: the path itself if it is a folder,
+    # or the folder of a file named after a fold, such as fold1.json.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -325,7 +344,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 "{file}: found {n} files, expected one model, or fold1.json and so on in one folder."
             ).format(file=first.name, n=len(paths))
         )
-    # A folder without models of folds, or with this file only, leaves no other way.
+    # A folder without models of folds, or with this file only, leaves one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
@@ -335,5 +354,6 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         "{n} models, each for its own fold",
         len(by_fold),
     )
+    # The models may be in a folder within this one, whose path is then meant.
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

@@ -63,9 +63,10 @@ class HeatView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "heat-view", accessible_name="λ × k")
-        self._left_out = False
+        self._left_out = False  # whether left-out queries are measured
+        # key and label of each map that can be shown
         self._views: tuple[tuple[object, str], ...] = ()
-        self._wanted: object = None
+        self._wanted: object = None  # key of the map that the user chose last
         # The two choices above the map: what is
         # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
@@ -134,7 +135,7 @@ class HeatView(QWidget):
             )
             self.views.setCurrentIndex(current if views else -1)
         # The user's choice of the measured part is kept only while both parts stay
-        # available.
+        # available. Otherwise index 1, left-out queries, or 0, validation, is selected.
         could_choose = self.of.isVisibleTo(self)
         keeps_choice = could_choose and two_kinds and left_out
         if not keeps_choice:
@@ -167,7 +168,7 @@ class HeatView(QWidget):
         Parameters
         ----------
         combinations : sequence of str of length S
-            Labels of the combinations.
+            Labels of the S combinations of parameters.
         matrix : array of shape (S, K)
             Measure by combination and k = 1 … K; NaN for models without a measure
             (yet).
@@ -207,6 +208,7 @@ class HeatView(QWidget):
         rows, columns : sequence of str
             Labels of the grids' values.
         values : ndarray of shape (R, C)
+            Measure by row and column; NaN for none.
         best : tuple of (int, int) or None
             Row and column of the best value.
         title : str
@@ -235,7 +237,7 @@ class HeatView(QWidget):
         self.plot.redraw()
 
     def clear(self, reason: str = "") -> None:
-        """Show no values, but the reason why there are none, else what to do."""
+        """Show no values, but the reason why there are none, or, for "", what to do."""
         if self._views:
             self.setAccessibleName(self.views.currentText())
         self.explain(reason)
@@ -301,11 +303,13 @@ class HeatController(QObject):
         self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # the run whose values the cells show
         self._grids: GridMap | None = None  # None for a map over settings and k
-        self._pair: Pair | None = None
-        # run, combination and place on the path
+        self._pair: Pair | None = None  # positions of the two grids among the axes
+        # The chosen and the inspected model: run, position of the combination, and x on
+        # its path (number of features, or round).
         self._marked: tuple[RunRecord, int, int] | None = None
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
+        # A double click on a cell, or Enter, chooses its model.
         self.panel.plot.confirms = True
         self.panel.plot.confirmed.connect(self.confirmed)
         self.panel.viewChanged.connect(self.draw)
@@ -315,6 +319,7 @@ class HeatController(QObject):
 
         ``measured`` says whether the data have a validation part.
         """
+        # The key of a map is a pair of grids, or SIZES.
         pairs = grid_pairs(plan.axes)
         views: list[tuple[object, str]] = [
             (pair, _grid_map_title(plan.axes, pair)) for pair in pairs
@@ -328,6 +333,8 @@ class HeatController(QObject):
                     else _size_map_title(plan.axes),
                 )
             )
+        # Left-out queries are measured if they select the model, or if the user wants.
+        # They are shown first if they select the model, or nothing else is measured.
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
         self.panel.offer(
@@ -345,8 +352,10 @@ class HeatController(QObject):
         problem = self._shown.problem
         record = current.record
         dataset = current.dataset
-        # Nothing is drawn until the view can be.
+        # What was drawn before is forgotten.
         self._drawn = self._grids = self._pair = None
+        # A map of left-out measures needs them for all combinations, not only for the
+        # chosen one.
         self._shown.left_out.measure_all(self.panel.left_out())
         # The map is empty without a run, or if the plan has no parameters to compare.
         view = self.panel.view()
@@ -392,6 +401,7 @@ class HeatController(QObject):
     def _model(
         self, combination: int | None, position: int
     ) -> tuple[RunRecord, int, int] | None:
+        """Return the shown run with a combination and an x on its path; None without either."""
         record = self._shown.current.shown.record
         return (
             None
@@ -400,16 +410,20 @@ class HeatController(QObject):
         )
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
-        """Show the measure of each combination by the number of features."""
-        lines = [
+        """Show the measure of each combination by the number of features, in at least ``n_columns`` columns.
+
+        A row is a combination of parameters, column j the models with j + 1 features.
+        """
+        curves = [
             self._curve(record, combination)
             for combination in range(len(record.combinations))
         ]
-        longest = max(int(places.max(initial=0)) for places, _ in lines)
-        matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
-        for row, (places, values) in zip(matrix, lines, strict=True):
-            has_cell = places > 0  # a model without a feature has no cell
-            row[places[has_cell] - 1] = values[has_cell]
+        max_size = max(int(sizes.max(initial=0)) for sizes, _ in curves)
+        matrix = np.full((len(curves), max(max_size, n_columns)), np.nan)
+        for row, (sizes, values) in zip(matrix, curves, strict=True):
+            has_cell = sizes > 0  # a model without a feature has no cell
+            row[sizes[has_cell] - 1] = values[has_cell]
+        # Rows are labelled with the values that differ between combinations.
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
         labels = [
@@ -421,7 +435,7 @@ class HeatController(QObject):
         )
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
-        """Show the best measure over two grids of values."""
+        """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
         # The values of the map, each the best over all other parameters.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
@@ -434,7 +448,8 @@ class HeatController(QObject):
             higher,
         )
         self._grids = grids
-        # The other parameters, over which the best value is taken.
+        # The other parameters, over which the best value is taken. One of them is the
+        # number of features, k, if the method selects them one after the other.
         other_labels = [
             tr(axis.label)
             for index, axis in enumerate(axes)
@@ -461,9 +476,10 @@ class HeatController(QObject):
         )
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
-        """Return the places on a path and the shown measure at each place; both are empty without a measure.
+        """Return the x of each model of a path, and its shown measure; both are empty without a measure.
 
-        While all folds are shown, the measure is the mean over folds. Only the last
+        An x is a number of features, an iteration or a round. While all folds are
+        shown, the measure is the mean over folds. Only the last
         iteration of an optimizer is a model, so only this iteration is returned.
         """
         # The measure that is shown: validation, or left-out.
@@ -499,7 +515,11 @@ class HeatController(QObject):
         plot.inspect(*(self._cell(self._inspected) or (None,)))
 
     def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
-        """Return the cell of a model; None without a model, or if the map shows another run than its own."""
+        """Return the row and column of a model's cell; None without a model or cell.
+
+        ``model`` is a run, the position of a combination, and the x on its path. There
+        is no cell if the map shows another run, or the model lies between the grids.
+        """
         drawn = self._drawn
         if (
             model is None
@@ -507,17 +527,21 @@ class HeatController(QObject):
             or drawn is not self._shown.current.shown.record
         ):
             return None
-        record, combination, step = model
+        record, combination, x = model
         if record is not drawn:
             return None
+        # Over settings and k, the first column has k = 1.
         if self._grids is None or self._pair is None:
-            return combination, step - 1
+            return combination, x - 1
         values = record.combinations[combination]
         cell = self._grids.cell([values[index] for index in self._pair])
         return (int(cell[0]), int(cell[1])) if cell else None
 
     @Slot(int, int)
     def _pick(self, row: int, column: int) -> None:
+        """Emit `picked` for the model of a cell: its combination, and its x on the path."""
+        # Over settings and k, a row is a combination, and the first column has k = 1.
+        # Over grids, a cell has the best of its models, and -1 if it has none.
         if self._grids is None:
             self.picked.emit(row, column + 1)
         elif self._grids.combinations[row, column] >= 0:

@@ -58,6 +58,7 @@ class MethodController(QObject):
 
     @Slot()
     def _show_features(self) -> None:
+        """Tell the form the features and the greatest relevance label of newly opened data."""
         dataset = self._session.dataset
         if dataset is not None:
             self._note_given_folds(dataset)
@@ -66,7 +67,11 @@ class MethodController(QObject):
             self.form.set_features(ids, names, dataset.greatest_grade)
 
     def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """Return changes of the method, with another criterion if the method cannot use the present one."""
+        """Return changes of the method, with another criterion if the method cannot use the present one.
+
+        Only some methods have measures of left-out queries. For the others, the same
+        measure is taken of the validation part or, without one, the training criterion.
+        """
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
@@ -81,10 +86,12 @@ class MethodController(QObject):
         has validation again, the criterion and rule from before are restored.
         """
         plan = self._session.plan
+        # Whether the present folds have validation parts.
         validates = self._session.validates
         if not (
             protocol.validates or (protocol.kind == GIVEN and self._given_validates())
         ):
+            # A measure of left-out training queries needs no validation part.
             if plan.leaves_out:
                 return {}
             if validates:
@@ -113,8 +120,12 @@ class MethodController(QObject):
 
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
+        """Change the plan by an edit of the form: new values by the names of the plan's attributes."""
+        # The first attribute names the kind of edit; only method and parameters come
+        # together.
         name, value = next(iter(changes.items()))
         if name == "protocol":
+            # Other folds are made, so that numbers of the old ones are dropped.
             changes = {
                 **changes,
                 "folds": (),
@@ -180,17 +191,20 @@ class FoldHint(QObject):
         # The message on the parts that the data lack; "" if they lack none.
         session = self._session
         dataset = session.dataset if session.has_documents else None
-        lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
+        missing_parts = (
+            lacking_parts(dataset, session.plan) if dataset is not None else ()
+        )
         message = ""
-        if dataset is not None and lacking:
-            message = _MISSING_PART_TEXTS[lacking].format(name=dataset.name)
+        if dataset is not None and missing_parts:
+            message = _MISSING_PART_TEXTS[missing_parts].format(name=dataset.name)
         if message == self._said:
             return
-        # Only bars whose part is lacking show it.
+        # A bar stands where the measures of one part would be, and is shown only if this
+        # part is missing.
         self._said = message
         for part, bars in self._bars.items():
             for bar in bars:
-                if part in lacking:
+                if part in missing_parts:
                     bar.say(self._said, "info", {tr("Choose folds"): self.asked.emit})
                 else:
                     bar.hide()
@@ -205,6 +219,7 @@ def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):
         return ()
+    # Inner folds of the training part validate instead of a validation part.
     validated = protocol.inner or all(fold.vali is not None for fold in dataset.folds)
     tested = all(fold.test is not None for fold in dataset.folds)
     return tuple(

@@ -140,6 +140,7 @@ class SelectPage(RunController):
         if not right.count():
             right.hide()
         form = self.method.form
+        # Each part with its share of additional width, and its first width in pixels.
         return row(
             "columns",
             (form, 0, form.wished_width),
@@ -167,7 +168,10 @@ class SelectPage(RunController):
         return {"follow": self.following}
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
-        """Yield the fields of the form, and the methods."""
+        """Yield an entry for each visible field of the form, which goes to it, and for each method.
+
+        The entry of a method puts it into the plan.
+        """
         form = self.method.form
         plan = self._models.session.plan
         names = ["method", *plan.parameters, "protocol"]
@@ -189,6 +193,7 @@ class SelectPage(RunController):
         self.method.form.go_to(name)
 
     def _use(self, key: str, label: str) -> None:
+        """Put a method with its default parameters into the plan, and show the Select page."""
         self._models.session.change(
             tr("the method {label}").format(label=label),
             method=key,

@@ -62,6 +62,7 @@ class RunController(PageController):
         measured = models.measured
         left_out = models.left_out
         self._left_out = left_out
+        # whether the curves were last drawn with left-out measures
         self._leaves_out = left_out.shown
         self._session = session
         self._runs = runs
@@ -75,9 +76,10 @@ class RunController(PageController):
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
-        # What is drawn at present.
-        self._following = True
         self.curves.add_map(self.heat)
+        # Whether the run that works is shown, what is being compiled before it, whether
+        # the heat map misses a path, and the last step that is not drawn yet.
+        self._following = True
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
@@ -233,6 +235,8 @@ class RunController(PageController):
     @Slot()
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
+        # The chosen model is on a path of the run, or on a "live" path that was computed
+        # for it alone. While all folds are shown there is none, but a mean path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -278,7 +282,10 @@ class RunController(PageController):
             self.candidates.clear(self._absence.model(NO_STEP))
 
     def _inspected_mean(self) -> tuple[int | None, int]:
-        """Return combination and k of the inspected model while all folds are shown; else None and 0."""
+        """Return combination and k of the inspected model while all folds are shown; else None and 0.
+
+        The k is 0, too, if the best model of each fold is meant.
+        """
         record = self._current.shown.record
         choice = self._current.differs
         if (
@@ -292,6 +299,7 @@ class RunController(PageController):
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
+        # On a path of iterations, only the last one is a model.
         choosable = (
             len(model.path.steps) > 1
             and model.path.step_kind is not StepKind.ITERATIONS
@@ -307,6 +315,7 @@ class RunController(PageController):
         """Show whether left-out measures are possible and their progress; redraw if they come or go."""
         left_out = self._left_out
         box = self.curves.left_out
+        # A plan that selects by a left-out measure draws it anyway, without the box.
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(
             left_out.share,
@@ -334,7 +343,7 @@ class RunController(PageController):
             self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
-        """Draw the path of a model that no run has."""
+        """Draw the path of a model that no run has: the chosen (LIVE) or the inspected one (PROBE)."""
         path = model.path
         measures = self._paths.with_left_out(path)
         view = self._current.shown
@@ -353,7 +362,11 @@ class RunController(PageController):
         )
 
     def refresh(self) -> None:
-        """Draw the heat map and the candidates of the newest step since the last call."""
+        """Draw the heat map and the candidates of the newest step since the last call.
+
+        The window calls it at intervals, as drawing them at each step of a run would
+        take too long.
+        """
         if self._heat_is_old:
             self._draw_heat()
         event = self._newest
@@ -366,6 +379,8 @@ class RunController(PageController):
             or self._current.shown.inspected is not None
         ):
             return
+        # The page of features shows the selection of the path that grows or, if the path
+        # has ended meanwhile, of the finished path.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -379,6 +394,7 @@ class RunController(PageController):
         self._heat.draw()
 
     def _data_label(self, dataset: FoldedDataset) -> str:
+        """Return the name of the data with the shown fold, or with "mean over folds"."""
         if len(dataset.folds) == 1:
             return dataset.name
         fold = self._paths.fold
@@ -422,6 +438,8 @@ class RunController(PageController):
 
     def _explain(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
+        # `absence` turns a text on what to do into one that fits the present state, for
+        # example while a study is being read.
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
@@ -446,6 +464,7 @@ class RunController(PageController):
         self.mark()
 
     def _unmark(self) -> None:
+        """Remove the marks of the chosen model and the candidates of its step."""
         self.curves.select(None)
         self.curves.show_smallest(None)
         self._heat.mark(None)
@@ -467,6 +486,7 @@ class RunController(PageController):
         if mean is None or combination is None:
             self._unmark()
             return
+        # Without a k, each fold has its own best model; the mark is at the first k.
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.select(combination, k)
@@ -474,7 +494,7 @@ class RunController(PageController):
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
-        """Draw a line at the measures of the best single feature of the shown fold."""
+        """Draw a line at the measures of the best single feature of the shown fold; none for all folds."""
         baselines = self._measured.view(record).baselines
         baseline = (
             baselines.get(self._paths.fold) if self._paths.fold is not None else None
@@ -483,7 +503,11 @@ class RunController(PageController):
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
-        """Show the candidates of a step; ``divisor`` makes their scores comparable between folds."""
+        """Show the candidates of a step; ``divisor`` makes their scores comparable between folds.
+
+        It is the number of training documents if the scores are sums over documents,
+        else 1.
+        """
         # A method without candidates has nothing to compare.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
@@ -525,8 +549,8 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each
-            # path; a path that grew is drawn already.
+            # The mean over folds changes with each path. On one fold, a path whose steps
+            # were announced is drawn already, and only one that came as a whole is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -549,7 +573,11 @@ class RunController(PageController):
             self._session.select(values, k)
 
     def _values(self, key: object) -> tuple[Any, ...] | None:
-        """Return the values of a path on the axes of the plan; None if there is no such path."""
+        """Return the values of a path on the axes of the plan; None if there is no such path.
+
+        ``key`` is the position of the path's combination, or LIVE or PROBE for the
+        path of the chosen or the inspected model that no run has.
+        """
         record = self._current.shown.record
         model = self._current.model
         if key == PROBE:

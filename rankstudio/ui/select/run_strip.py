@@ -155,7 +155,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # The placeholder says if there are runs, but on other data only.
+        # If there are runs, but on other data only, the usual placeholder is replaced by
+        # one that says so.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = (
@@ -197,7 +198,12 @@ class RunStrip(QFrame):
         *,
         sealed: Callable[[RunRecord], bool],
     ) -> None:
-        """Show a run with its progress or its outcome."""
+        """Show a run with its progress or its outcome; None shows the placeholder.
+
+        ``view`` returns the results of a run by the measures in use; None for those that
+        the run has stored. ``sealed`` returns whether the test part of a run is sealed,
+        which then hides its measures behind a button.
+        """
         self._run.show_run(record)
         self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
         if record is None:
@@ -224,6 +230,7 @@ class RunStrip(QFrame):
             working, f" · {percentage(working.progress)}" if working is not None else ""
         )
         self._waiting_label.setText(tr("waiting:") if queued else "")
+        # Buttons without a waiting run get None, and are hidden.
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
         n_more = len(queued) - _MAX_WAITING_BUTTONS
@@ -261,6 +268,7 @@ class _RunButton(QPushButton):
             return
         self._key = record.key
         text = tr("run {key} {title}").format(key=record.key, title=record.title)
+        # A single & would underline the next letter.
         self.setText(text.replace("&", "&&") + suffix)
         self.setToolTip(
             plain(
@@ -303,11 +311,12 @@ class _NextQuestions(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - _BEFORE - self._heading.sizeHint().width()
+        """Show the first of the offered links, as many as the width has space for, and hide all others."""
+        free_width = self.width() - _BEFORE - self._heading.sizeHint().width()
         fitting = set()
         for link in self._wanted:
-            room -= _BETWEEN + link.sizeHint().width()
-            if room < 0:
+            free_width -= _BETWEEN + link.sizeHint().width()
+            if free_width < 0:
                 break
             fitting.add(link)
         for link in self._links:

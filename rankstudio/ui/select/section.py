@@ -79,9 +79,11 @@ class ParameterSection(QWidget):
         super().__init__()
         self._theme = theme
         self._prefix = prefix
+        # ids and names of the features of the open data
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
+        # the fields that were made, by method and by parameter
         self._kept: dict[str, dict[str, Field]] = {}
-        self._key = ""
+        self._key = ""  # of the shown method
         self._visible = True
         # values under *More options* that differ from their defaults
         self._n_changed = 0
@@ -106,14 +108,17 @@ class ParameterSection(QWidget):
         """Return the fields that apply with the present values, from top to bottom, folded ones last."""
         if not self._visible:
             return []
+        # A parameter may have an effect only with certain values of another one.
         values = self.values()
-        counting = [
+        applicable = [
             field for field in self.fields.values() if field.parameter.counts(values)
         ]
-        return sorted(counting, key=lambda field: not field.parameter.basic)
+        # Parameters that are not basic are under *More options*.
+        return sorted(applicable, key=lambda field: not field.parameter.basic)
 
     def tab_order(self) -> Iterator[QWidget]:
         """Yield the widgets that take the keyboard focus, from top to bottom."""
+        # The button *More options* comes before the first folded field.
         is_before_fold = True
         for field in self.shown():
             if is_before_fold and not field.parameter.basic:
@@ -150,6 +155,7 @@ class ParameterSection(QWidget):
         key : str
             Key of the method; "" for none.
         parameters : sequence of Parameter
+            Parameters of the method.
         visible : bool
             Whether the fields are visible; hidden fields keep their values.
         """
@@ -175,7 +181,10 @@ class ParameterSection(QWidget):
         self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Show how many folded values differ from their defaults, and open the fold if the first one does."""
+        """Show how many folded values differ from their defaults; open the fold when the first one does.
+
+        For another method, the fold is as the user left it, or open if values differ.
+        """
         n_changed = sum(field.changed for field in folded)
         n_changed_before = self._n_changed
         self._n_changed = n_changed
@@ -192,6 +201,7 @@ class ParameterSection(QWidget):
             self.more.set_open(True)
 
     def _make(self, parameter: Parameter) -> Field:
+        """Return a new field of a parameter, in the column or, unless it is basic, under *More options*."""
         own_parameter = replace(
             translated(parameter), name=f"{self._prefix}{parameter.name}"
         )
@@ -202,7 +212,7 @@ class ParameterSection(QWidget):
         return field
 
     def _fit(self, field: Field) -> None:
-        """Give a field the features of the data, or their number as its limit."""
+        """Give a field what depends on the data: a field of features the features, that of k their number."""
         _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)

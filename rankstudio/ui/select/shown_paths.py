@@ -100,7 +100,11 @@ class ShownPaths:
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
-        """Return the average path of a combination over the folds that are done."""
+        """Return the average path of a combination over the folds that are done; None if none is.
+
+        ``combination`` is its position in the run.
+        """
+        # Paths of a run have keys of fold and combination.
         unit_keys = [
             (fold, position)
             for fold, position in sorted(record.paths)
@@ -151,7 +155,10 @@ def smallest_set_of(
 def _tested_combination(
     model: SelectedModel, record: RunRecord | None
 ) -> tuple[Plan, PathResult]:
-    """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run."""
+    """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run.
+
+    The plan belongs to the path: it names the measure that selects the model.
+    """
     run_path = (
         None
         if record is None

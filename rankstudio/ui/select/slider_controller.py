@@ -39,7 +39,10 @@ class SliderController(QObject):
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        """Inspect the model at a value of the slider; the values on the other axes stay."""
+        """Inspect the model at a value of the slider; the values on the other axes of the plan stay.
+
+        With ``gliding``, all values of one movement are undone together.
+        """
         slider_axis = self._current.shown.axis
         axis_values = zip(
             self._current.shown.plan.axes, self._current.inspected_values, strict=True
