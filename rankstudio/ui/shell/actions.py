@@ -513,6 +513,8 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
+                # The commands of plug-ins' pages follow those of the window's own pages,
+                # which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
                     for part_command in self.of_parts:
                         self._add_action(part_command, menu, window, theme)
@@ -563,6 +565,7 @@ class Actions:
         action.setStatusTip(command.help)
         keys = f" ({key_text(command.shortcuts)})" if command.shortcuts else ""
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
+        # Buttons show the text without the & that marks the letter of the mnemonic.
         action.setIconText(command.text.replace("&", ""))
         if command.icon:
             set_icon(action, theme, command.icon)
@@ -573,7 +576,7 @@ class Actions:
 def menus_with(
     of_parts: Iterable[PartCommand],
 ) -> Mapping[str, Sequence[Command | None]]:
-    """Return the menus with commands of plug-ins.
+    """Return the commands of each menu by its name, with those of plug-ins; None for a line between two.
 
     Each command is in the menu that it names (else in *Run*), after the command that it
     names or at the end.
@@ -582,6 +585,7 @@ def menus_with(
     for part_command in of_parts:
         menu = menus.get(part_command.menu, menus["Run"])
         keys = [None if command is None else command.key for command in menu]
+        # After the command that it names, which may not exist.
         index = (
             keys.index(part_command.after) + 1
             if part_command.after in keys
@@ -595,7 +599,7 @@ def menus_with(
 
 
 def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
-    """Yield a command for each page and panel of a plug-in."""
+    """Yield a command for each page and panel of a plug-in: to show the page, to show or hide the panel."""
     for page in parts.entries:
         text = _without_mnemonic(page.label)
         yield Command(
@@ -612,12 +616,15 @@ def _without_mnemonic(label: str) -> str:
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:
-    """Return which commands are enabled now, for all commands that depend on data and runs."""
+    """Return whether each command is enabled now, by its key, for all that depend on data and runs."""
     dataset = models.session.dataset
     has_data = dataset is not None
+    # The user can choose the columns of label and query of a table.
     is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
     has_model = models.current.model is not None
+    # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
+    # Of a study, only results may be open, or the plan may want other folds or values.
     is_ready = models.session.has_documents and models.session.read_as_planned
     shown_run = models.runs.shown
     current_run = models.runs.current

@@ -50,6 +50,7 @@ class ChipBar(QWidget):
             margins=(0, 3, 8, 3),
             spacing=8,
         )
+        # Otherwise long texts would make the bar wider than the space beside the menus.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
 
     def lie_beside_menus(self) -> None:
@@ -64,7 +65,7 @@ class ChipBar(QWidget):
         self.show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the size of the menu bar and of its texts."""
+        """Follow the size of the menu bar and of its texts; let the menu bar handle the event, too."""
         if event.type() in (
             QEvent.Type.Resize,
             QEvent.Type.Show,
@@ -74,6 +75,7 @@ class ChipBar(QWidget):
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
+        """Fill the menu bar from the end of the last menu, with a gap, to its right end."""
         ends_of_menus = [
             self._menus.actionGeometry(action).right()
             for action in self._menus.actions()
@@ -85,7 +87,10 @@ class ChipBar(QWidget):
 
 
 def add_chips(window: QMainWindow) -> ChipBar:
-    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere."""
+    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere.
+
+    Return the bar with the chips.
+    """
     menus = window.menuBar()
     bar = ChipBar(menus)
     if menus.isNativeMenuBar():

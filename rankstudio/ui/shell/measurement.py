@@ -76,6 +76,7 @@ class MeasurementController(Controller):
         )
         if not accepted:
             return
+        # The answer "/my/measures.py" names a file; `suffix` is "" without ".py".
         path, suffix, _ = text.strip().partition(".py")
         if suffix:
             self.fileNamed.emit(path + suffix)
@@ -87,9 +88,10 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Measure the runs by another convention.
+        """Measure the runs by another convention; without a shown run, change the plan's convention.
 
-        Without a shown run, change the plan's convention.
+        ``key`` names a set of rules of measures, such as how documents without a label
+        count.
         """
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
@@ -138,6 +140,7 @@ class SealController(Controller):
         self._action = action
         self._status = status
         self._session = models.session
+        # Each sealing and unsealing is a mark, which a study stores with its time.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -163,6 +166,7 @@ class SealController(Controller):
 
     @Slot()
     def _show(self) -> None:
+        """Show in the menu and in the status bar whether the test part is sealed."""
         # setChecked emits `toggled` as a click does, but only the user may break a
         # seal.
         self._action.blockSignals(True)
@@ -178,6 +182,7 @@ class SealController(Controller):
 
         Without a study, wait for the one that the next run begins.
         """
+        # The list is replaced, not emptied, as the worker thread reads it meanwhile.
         study = self._models.study_store.study
         marks = self._unwritten_marks
         if study is None or not marks:
@@ -196,7 +201,11 @@ class SealController(Controller):
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
-    """Return whether the test part is sealed, and how often it was shown, for the status bar."""
+    """Return whether the test part is sealed, and how often it was shown, for the status bar.
+
+    ``marks`` are the sealings and unsealings of the study, of all its datasets. Return
+    "" for a test part that was never sealed.
+    """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")
     n = n_looks(marks, dataset)

@@ -65,7 +65,10 @@ _OTHER_CUTOFF = (
 def add_choice(
     menu: QMenu, group: QActionGroup, key: str, label: str, text: str
 ) -> QAction:
-    """Add one of several exclusive choices to a menu, and return its action, whose data is the key."""
+    """Add one of several exclusive choices to a menu, and return its action, whose data is the key.
+
+    ``text`` is the tooltip, ``group`` has the actions of all choices of the menu.
+    """
     action = menu.addAction(label)
     action.setData(key)
     action.setCheckable(True)
@@ -75,7 +78,8 @@ def add_choice(
 
 
 def _measure_definition(name: str) -> str:
-    """Return the definition of a measure in a sentence, with the origin of a plug-in's measure."""
+    """Return the definition of a measure, by its name, in a sentence, with the origin of a plug-in's measure."""
+    # The cut of NDCG@10 is 10; measures of all documents have None.
     named_measure = measure(name)
     cut = named_measure.cut
     documents = (
@@ -84,6 +88,7 @@ def _measure_definition(name: str) -> str:
         else tr("all documents")
     )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
+    # RankStudio's own measures follow the convention in use, and have no entry.
     entry = named_measure.family.entry
     if entry is None:
         return text
@@ -132,8 +137,9 @@ class Menus(QObject):
         self._session = session
         self._theme = theme
         self._settings = settings
-        self._paused: bool | None = None
-        # by the names of the menus
+        self._paused: bool | None = None  # None before the action is first set
+        # What a choice in a menu does, by the name of the menu; the function takes the
+        # key of the chosen entry. The key "" asks for another measure.
         self._choice_functions: dict[str, Callable[[str], object]] = {
             "measure": lambda key: (
                 session.show_measure(key) if key else self.measureAsked.emit()
@@ -186,6 +192,7 @@ class Menus(QObject):
 
     def show_undo(self) -> None:
         """Show the names of the changes to undo and redo."""
+        # Without a change there is no name, and rstrip removes the space before it.
         undo = self._session.undo
         self._actions["undo"].setText(
             tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip()
@@ -205,6 +212,7 @@ class Menus(QObject):
     @Slot()
     def _fill(self) -> None:
         """Fill the menus of choices, and mark the current measure, theme, language and convention."""
+        # The measures of the plan come first, then those of the catalog, each once.
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
@@ -242,7 +250,10 @@ class Menus(QObject):
     def _fill_choice(
         self, name: str, entries: list[tuple[str, str, str]], chosen: str
     ) -> None:
-        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one."""
+        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one.
+
+        An entry is a key, a label and a tooltip; ``chosen`` is a key.
+        """
         menu = self._actions.submenus[name]
         group = self._groups[name]
         present_keys = [action.data() for action in group.actions()]
@@ -308,7 +319,7 @@ class PagesMenu(QObject):
 
     def __init__(self, menu: QMenu, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
-        self._actions: dict[str, QAction] = {}
+        self._actions: dict[str, QAction] = {}  # by the keys of the pages
         for page in workspace.optional:
             action = menu.addAction(page.label)
             action.setObjectName(f"rail_{page.key}")
@@ -362,6 +373,7 @@ class BackendMenu(QObject):
         self._processes = add_choice(
             menu, self._group, PROCESSES, processes_label, many_help
         )
+        # The key of a cluster is its address, which is not known yet.
         self._cluster = add_choice(
             menu, self._group, "", tr("A &cluster…"), cluster_help
         )
@@ -394,12 +406,14 @@ class BackendMenu(QObject):
         )
         if answer:
             self._backend.select(answer)
+        # Qt has checked the cluster's entry at the click, even without an answer.
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
-        """Ask for the memory limit.
+        """Ask for the memory limit, and again after an invalid answer.
 
-        Ask again, with the problem and the text, if the answer is invalid.
+        ``problem`` says why the last answer was invalid, and ``text`` is that answer,
+        which can be corrected; by default there was none.
         """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
@@ -416,9 +430,10 @@ class BackendMenu(QObject):
             self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
-        """Ask for a line of text, and return it.
+        """Ask for a line of text, and return it; return None if the user cancels the dialog.
 
-        Return None if the user cancels the dialog.
+        ``label`` is the question, ``text`` the answer that is proposed, and ``name`` the
+        object name of the dialog.
         """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)
@@ -429,8 +444,10 @@ class BackendMenu(QObject):
 
     @Slot()
     def _show(self) -> None:
+        """Show the memory limit, the backend in use, and the address of the cluster."""
         size = self._memory.asked or tr("half of the free memory")
         self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
+        # Any other choice is the address of a cluster.
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(
             choice, self._cluster

@@ -55,10 +55,12 @@ class Sections(QObject):
         }
         self.contributed = ContributedParts(theme, models, self, window)
         self.plugin_parts = PluginParts(theme, models, self)
+        # Once all controllers exist, each is connected with those of other pages.
         for controller in self.controllers.values():
             controller.join(self)
         for over_window in self.contributed.over_window:
             over_window.join(self)
+        # Buttons in some panels that choose the inspected model.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, offers in controller.choosing():
@@ -93,7 +95,7 @@ class Sections(QObject):
         }
 
     def openers(self) -> dict[str, Callable[[str], object]]:
-        """Return the functions that open files other than data, by the kind of file."""
+        """Return the functions that open files other than data, by the kind of file; each takes a path."""
         openers: dict[str, Callable[[str], object]] = {}
         for controller in self.controllers.values():
             openers |= controller.openers()
@@ -149,7 +151,12 @@ class Sections(QObject):
             controller.serve(page)
 
     def _make_pages(self) -> dict[str, Page]:
-        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet."""
+        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet.
+
+        The rail is the column of buttons at the left. Other pages are made when first
+        shown.
+        """
+        # Widgets above the contents, by the keys of the pages.
         heads = {
             key: head
             for controller in self.controllers.values()

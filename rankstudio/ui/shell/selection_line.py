@@ -81,15 +81,14 @@ class SelectionLine(QWidget):
             row.addWidget(self._arrows[key])
             row.addWidget(self._buttons[key])
         row.addStretch(1)
+        # The texts are cut to the width of the line, and must not determine it.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.show_parts({})
 
     def show_parts(self, parts: dict[str, SelectionPart]) -> None:
-        """Show the selection.
-
-        A part that is missing or has no text is not shown.
-        """
+        """Show the selection, by the keys of `PARTS`; a part that is missing or has no text is hidden."""
+        # An arrow stands before each part but the first visible one.
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
         for key, button in self._buttons.items():
@@ -128,6 +127,7 @@ class SelectionLine(QWidget):
         self._fit()
 
     def _button(self, key: str, description: str) -> QPushButton:
+        """Return the button of a part, with a menu that is filled whenever it opens."""
         button = named(
             QPushButton(), f"selection-{key}", description, description, "quiet"
         )
@@ -173,9 +173,10 @@ class SelectionLine(QWidget):
         """Write the texts, and cut the longest of them until all texts have room."""
         metrics = self.fontMetrics()
         full_widths = self._text_widths()
-        room = self.width() - self._other_width(len(self._parts))
+        # Pixels for all texts, beside arrows and paddings.
+        free_width = self.width() - self._other_width(len(self._parts))
         widths = dict(full_widths)
-        while sum(widths.values()) > room and widths:
+        while sum(widths.values()) > free_width and widths:
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
             # Shorten the longest text until all have room, or until it is as short as
@@ -183,7 +184,8 @@ class SelectionLine(QWidget):
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
-            new_width = max([_LEAST, room - sum(other_widths), *shorter_widths])
+            new_width = max([_LEAST, free_width - sum(other_widths), *shorter_widths])
+            # Of texts of equal width, each is shortened a little in turn.
             if new_width >= widths[longest]:
                 new_width = max(_LEAST, widths[longest] - 8)
             if widths[longest] <= _LEAST:
@@ -286,6 +288,7 @@ class SelectionController(QObject):
         return [*recent, (OPEN, tr("Open…"))]
 
     def _folds(self) -> Entries:
+        """Return the entries of the folds of the open data by their numbers, and None for all folds."""
         folds = self._session.dataset.folds if self._session.dataset else ()
         return [
             *(
@@ -296,6 +299,7 @@ class SelectionController(QObject):
         ]
 
     def _listed_runs(self) -> Entries:
+        """Return the entries of all runs, on any data, by their numbers."""
         return [
             (
                 r.key,
@@ -307,7 +311,10 @@ class SelectionController(QObject):
         ]
 
     def _combinations(self) -> Entries:
-        """Return the entries of the parameters: the choice by validation, and all combinations of the run."""
+        """Return the entries of the parameters: the choice by validation, and all combinations of the run.
+
+        The value of an entry is a tuple with a value for each axis of the plan.
+        """
         entries: list[tuple[object, str]] = [(None, tr("chosen by validation"))]
         record = self._current.shown.record
         if record is not None:
@@ -339,9 +346,10 @@ class SelectionController(QObject):
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
-        """Select a value in a part of the line.
+        """Select a value in a part of the line, by the part's key in `PARTS`.
 
-        None, where it is offered, selects all or the default.
+        None, where it is offered, selects all folds, or what validation selected. For
+        data, the value is a path, or `OPEN` to ask for one.
         """
         model = self._current.shown.inspected
         if part == "dataset":
@@ -358,14 +366,16 @@ class SelectionController(QObject):
             )
 
     def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
-        """Inspect the model of other parameters.
+        """Inspect the best model with other parameters: a value for each axis of the plan.
 
-        None stands for the model that the protocol selected.
+        None stands for the model that validation selected.
         """
-        protocol = self._current.by_protocol
+        # Only a model with values can be inspected; if models are chosen at once, None
+        # for the values and for the size chooses what validation selected.
+        selected_model = self._current.by_protocol
         if values is not None:
             self._current.look_at(values, None)
-        elif protocol is not None and self._current.inspects:
-            self._session.inspect(protocol.values, protocol.x_value)
+        elif selected_model is not None and self._current.inspects:
+            self._session.inspect(selected_model.values, selected_model.x_value)
         else:
             self._session.select(None, None)

@@ -55,6 +55,7 @@ class ActionButton(QPushButton):
 
     @Slot()
     def _update_from_action(self) -> None:
+        """Show the present text, icon, state and tooltip of the action."""
         action = self._action
         shows_text = self._has_text and not self._is_compact
         self.setText(action.iconText().replace("&", "&&") if shows_text else "")
@@ -146,12 +147,13 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _fit(self) -> None:
-        """Hide as many buttons and texts as it takes to give the selection line room.
+        """Hide as many buttons and texts as needed to make the selection line wide enough.
 
-        The room does not depend on the line's present text, so that a click that
+        The width that it needs does not depend on its present text, so that a click that
         changes the text moves no button. There are five steps, each of which frees some
-        width: two buttons are hidden until a usual line has room; then the texts of two
-        buttons, and two more buttons, until a shortened line has room.
+        width: two buttons are hidden until a usual line fits; then the texts of two
+        buttons, and two more buttons, until a shortened line fits. The level is the
+        number of steps in force.
         """
         # The widths are exact to the pixel: a step is undone at the same width at which
         # it is done.
@@ -160,6 +162,7 @@ class MainToolBar(QToolBar):
         freed_widths = [
             button.sizeHint().width() + gap for button in self._hideable_buttons
         ]
+        # The texts are hidden in one step, between two of the buttons.
         flags = Qt.TextFlag.TextShowMnemonic.value
         text_sizes = [
             text_button.fontMetrics().size(flags, text_button.accessibleName())
@@ -169,13 +172,13 @@ class MainToolBar(QToolBar):
         # Size hints are known before the layout. They do not contain what the present
         # level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
-        room = self.width() - others_width - sum(freed_widths[: self._level])
+        line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
         while level < len(freed_widths):
             n_letters = _USUAL if level < _TEXTS else _LEAST
-            if room >= self.line.room_for(n_letters):
+            if line_width >= self.line.room_for(n_letters):
                 break
-            room += freed_widths[level]
+            line_width += freed_widths[level]
             level += 1
         if level == self._level:
             return
@@ -187,6 +190,7 @@ class MainToolBar(QToolBar):
             button: index + (index >= _TEXTS)
             for index, button in enumerate(self._hideable_buttons)
         }
+        # A toolbar shows and hides a widget by the action that stands for it.
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in steps:
@@ -198,6 +202,7 @@ class MainToolBar(QToolBar):
         return button
 
     def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
+        """Add a button that opens a menu to the toolbar, and return it."""
         button = named(QPushButton(), name)
         button.setMenu(menu)
         menu.aboutToHide.connect(lambda: look_for_mouse(button))

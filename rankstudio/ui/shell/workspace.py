@@ -69,6 +69,7 @@ class PageRail(ButtonChoice):
             column.addWidget(button)
             button.setVisible(page.on_rail)
         column.addStretch(1)
+        # The id of a button is the position of its page.
         self._group.idClicked.connect(
             lambda position: self.chosen.emit(self._keys[position])
         )
@@ -96,7 +97,10 @@ class PageRail(ButtonChoice):
         return key not in self._hidden_keys
 
     def show_button(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page."""
+        """Show or hide the button of a page.
+
+        Pages after the first eleven have no button, but are noted as well.
+        """
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setVisible(is_shown)
@@ -112,13 +116,14 @@ class PageRail(ButtonChoice):
             self.setFixedWidth(scaled(WIDTH))
 
     def _button(self, page: WindowPage, number: int) -> QToolButton:
-        """Return the button of a page."""
+        """Return the button of a page; ``number`` is its position, from 1."""
         button = named(
             QToolButton(),
             f"page-{page.key}",
             tr("{label} page").format(label=page.label),
             role="page-button",
         )
+        # Pages of plug-ins come after the window's own, and name their shortcuts.
         shortcut = f"Ctrl+{number}" if number <= len(PAGES) else page.shortcut
         keys = f" ({key_text(shortcut)})" if shortcut else ""
         button.setToolTip(plain(f"{page.summary}{keys}"))
@@ -182,11 +187,12 @@ class Workspace(QWidget):
         self._pages = pages
         self._theme = theme
         self._make = make
-        self._settings: Settings | None = None
+        self._settings: Settings | None = None  # set by `restore`
         self.parts = parts
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()
+        # A page is styled when it is first shown, so that the window opens sooner.
         for page in pages.values():
             self._stack.addWidget(page)
             theme.style_later(page)
@@ -201,7 +207,7 @@ class Workspace(QWidget):
         self.show_page(FIRST)
 
     def made(self, key: str) -> Page:
-        """Return a page, and make it first if it does not exist yet."""
+        """Return the page of a key; if it does not exist yet, make it with its layout of the last session."""
         if key not in self._pages:
             assert self._make is not None
             page = self._pages[key] = self._make(key)
@@ -263,6 +269,7 @@ class Workspace(QWidget):
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
+        # A page ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)
@@ -277,6 +284,7 @@ class Workspace(QWidget):
     def save(self, settings: Settings) -> None:
         """Save the shown page, the optional pages on the rail, and the layout of all pages."""
         settings.set("window/page", self.page)
+        # None removes the setting.
         keys_on_rail = [
             page.key for page in self.optional if self.rail.has_button(page.key)
         ]
@@ -298,6 +306,7 @@ class Workspace(QWidget):
             if entry.key in keys_on_rail:
                 self.made(entry.key)
             self.show_on_rail(entry.key, is_shown=entry.key in keys_on_rail)
+        # The last page may be that of a plug-in that is not installed any more.
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)
 
