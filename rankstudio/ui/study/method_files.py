@@ -47,7 +47,8 @@ class MethodFiles(Controller):
         self._window = parent
         self._session = models.session
         self._worker = models.task_worker
-        # keys of the methods of each file
+        # Keys of the methods of each file, by its path. A key names the code, and is new
+        # for a changed file.
         self._method_keys: dict[str, tuple[str, ...]] = {}
         # of each file: keys of measures by their labels
         self._measure_keys: dict[str, dict[str, str]] = {}
@@ -78,7 +79,7 @@ class MethodFiles(Controller):
         )
 
     def _begin(self, job: Job, name: str) -> None:
-        """Remember the job that runs code, and abandon an earlier job, whose code may hang."""
+        """Remember the job that runs code of a name, and abandon an earlier job, whose code may hang."""
         if self._job is not None:
             self._job.abandon()
         self._job = job
@@ -120,6 +121,7 @@ class MethodFiles(Controller):
         """
 
         def answer(allowed: bool) -> None:
+            """Add the methods if the file was allowed before, or the user agrees now."""
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
 
@@ -129,7 +131,10 @@ class MethodFiles(Controller):
         )
 
     def before(self, path: str, then: Callable[[], None]) -> None:
-        """Add the methods whose code a plan names, after a question, and then call a function."""
+        """Add the methods whose code a plan names, after a question, and then call a function.
+
+        ``path`` is that of the plan. Without the user's consent, nothing is called.
+        """
         try:
             keys = list(method_keys(read_toml(Path(path))))
         except PlanError:
@@ -147,17 +152,30 @@ class MethodFiles(Controller):
         *,
         allowed: bool,
     ) -> None:
-        """Add the methods of a plan on the worker.
+        """Add the methods of a plan on the worker, and then call a function.
 
         If their code is not allowed yet, ask and try again.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Keys of methods and measures; a key may name code in a file.
+        folder : Path
+            Folder of the plan, in which the files are searched.
+        then : callable
+            Called after the methods were added.
+        allowed : bool
+            Whether the user has allowed the code.
         """
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
+            """Go on without an error; ask for permission, or report the error."""
             self._end()
             if error is None:
                 then()
             elif isinstance(error, CodeNotAllowedError) and not allowed:
+                # The question shows the files of code; modules and commands have none.
                 files = [folder / _file_name(key) for key in keys if ".py:" in key]
                 if self._agrees(
                     [path for path in files if path.is_file()], named_by_plan=error.key
@@ -171,6 +189,7 @@ class MethodFiles(Controller):
         self._begin(job, ", ".join(filter(_is_code, keys)))
 
     def _add(self, path: str) -> None:
+        """Add the methods and measures of an allowed file, whose code runs on the worker."""
         name = Path(path).name
         job = self._worker.task(
             tr("Reading {name}").format(name=name),
@@ -205,10 +224,12 @@ class MethodFiles(Controller):
     ) -> None:
         """Replace the measures of an earlier version of a file in the plan by those of the present version.
 
-        `shows` tells whether to add all measures of the file to the plan, and to show
-        one. It is False for a file with methods: measures that are functions take long,
-        and a function may be a part of a method.
+        ``measures`` has the key of each measure by its label. ``shows`` says whether to
+        add all measures of the file to the plan, and to show one. It is False for a file
+        with methods: measures that are functions take long, and a function may be a part
+        of a method.
         """
+        # The keys of the earlier version; a measure is the same if it has the same label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
@@ -217,6 +238,7 @@ class MethodFiles(Controller):
 
             Return other names as they are.
             """
+            # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")
             label = next(
                 (label for label, old_key in old_keys.items() if old_key == key), ""
@@ -227,21 +249,23 @@ class MethodFiles(Controller):
 
         plan = self._session.plan
         new_names = measures.values() if shows else ()
+        # Each name once, the plan's own measures first.
         names = tuple(dict.fromkeys((*map(present_name, plan.measures), *new_names)))
         if names != plan.measures:
             text = tr("adding {measures}").format(measures=", ".join(measures))
             self._session.change(
                 text, measures=names, select_by=present_name(plan.select_by)
             )
+        # The shown measure stays if it is one of the file; otherwise its first is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
         self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Choose a method of a file in the form.
+        """Choose a method of a file in the form: the first, or the new version of the present method.
 
-        A new version of the present method keeps its parameters.
+        A new version keeps the values of the parameters that it still has.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -258,6 +282,8 @@ class MethodFiles(Controller):
             if name in parameter_names
         }
         self.added.emit(chosen)
+        # A method that does not select features has no final ranker, and scores of a
+        # file belong to the method that read them.
         changes = {
             "method": chosen.key,
             "ranker": plan.ranker if chosen.selects else "",
@@ -270,7 +296,8 @@ class MethodFiles(Controller):
             self._session.change(
                 text, parameters=parameters if is_new_version else {}, **changes
             )
-        except RankStudioError:  # the new version does not allow a value
+        # The new version may not allow a value of the earlier one.
+        except RankStudioError:
             self._session.change(text, parameters={}, **changes)
 
     def _fail(self, text: str) -> None:
@@ -283,7 +310,7 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def _note_change(self, path: str) -> None:
-        """Offer to read a changed file again."""
+        """Offer to read a changed file again, unless it was deleted."""
         if Path(path).is_file():
             self._watch(path)  # Qt stops watching a file that an editor has replaced
             name = Path(path).name
@@ -295,7 +322,11 @@ class MethodFiles(Controller):
             )
 
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
-        """Ask whether code may run, and show the code; return the answer."""
+        """Ask whether code may run, and show the code; return the answer.
+
+        ``named_by_plan`` is the key by which a plan names the code, and is shown if
+        there are no files; "" for a file that the user has chosen.
+        """
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
         if named_by_plan:
@@ -349,9 +380,10 @@ def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
 def _add_keys(
     keys: tuple[str, ...], folder: Path, allowed: bool
 ) -> RankStudioError | None:
-    """Add the methods of a plan, and return an error, which may lead to a question.
+    """Add the methods of a plan by their keys; called on the worker.
 
-    It is called on the worker.
+    Return None, or an error, which may lead to a question. Files of code are searched in
+    ``folder``, and ``allowed`` says whether the user has allowed them.
     """
     from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
 

@@ -77,7 +77,7 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
 
 @cache
 def _font_of_size(pixels: int, bold: bool) -> QFont:
-    """Return a font of a size.
+    """Return a font of a size in logical pixels, whose digits have equal widths.
 
     Fonts are cached, as each drawn text needs one and making one takes long.
     """
@@ -86,5 +86,6 @@ def _font_of_size(pixels: int, bold: bool) -> QFont:
         new_font.setFamily(family())
     new_font.setPixelSize(pixels)
     new_font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    # The OpenType feature of digits of equal width, so that numbers align in columns.
     new_font.setFeature(QFont.Tag("tnum"), 1)
     return new_font
