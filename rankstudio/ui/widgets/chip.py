@@ -37,9 +37,9 @@ class Chip(QFrame):
         self.hide()
 
     def say(self, text: str, ways_out: Mapping[str, Callable[[], object]]) -> None:
-        """Show a text, and a link for each action, by the link's label.
+        """Show a text, and a link for each action, by the link's label; an empty text hides the chip.
 
-        An empty text hides the chip.
+        Links of earlier texts are used again, and those that are too many are hidden.
         """
         self._actions = dict(ways_out)
         while len(self._links) < len(self._actions):
@@ -66,6 +66,7 @@ class Chip(QFrame):
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:
+        """Add a link to the chip, and return it; a click calls the action at this position, from 0."""
         button = named(
             QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link"
         )

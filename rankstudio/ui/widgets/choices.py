@@ -89,6 +89,8 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys."""
+        # The id of a button is its position; the group returns None beyond its ends.
+        # The widget around this one handles other keys.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -148,10 +150,11 @@ class Segmented(ButtonChoice):
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
         width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
         self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
+        # This chooses the first option.
         self.set_options(options)
 
     def set_options(self, options: Sequence[tuple[object, str]]) -> None:
-        """Offer other values, and choose the first."""
+        """Offer other values, each with the text of its button, and choose the first."""
         for button in self._buttons():
             self._group.removeButton(button)
             self._row.removeWidget(button)
@@ -196,7 +199,10 @@ class Segmented(ButtonChoice):
         return button
 
     def eventFilter(self, watched: object, event: object) -> bool:
-        """Handle the arrow keys instead of the buttons, which would move the focus out of the row."""
+        """Handle the arrow keys instead of the buttons, which would move the focus out of the row.
+
+        False leaves other events to the buttons.
+        """
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
         if event.key() not in _STEPS_BY_KEY:
@@ -255,6 +261,8 @@ class TickedSlider(QSlider):
             QStyle.SubControl.SC_SliderHandle,
             self,
         )
+        # The middle of the handle moves from half its width to half its width before the
+        # right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -290,6 +298,7 @@ class LambdaSlider(QWidget):
         self._symbol = named(PlainLabel("λ"), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", "λ")
         self._slider.setMinimumWidth(LEAST_WIDTH)
+        # The letter is linked to its entry in the glossary.
         self._symbol.setBuddy(self._slider)
         self._symbol.set_term("λ (lambda)", "λ")
         self._slider.valueChanged.connect(self._on_value)
@@ -320,6 +329,8 @@ class LambdaSlider(QWidget):
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
+        # Stops of the slider are positions in the values. Only moves of the user emit
+        # a signal.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -413,7 +424,7 @@ class _CalmComboBox(QComboBox):
     cut = Qt.TextElideMode.ElideRight
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
-        """Cut the text where it has no room."""
+        """Set how Qt draws the box: with its text cut to the width beside the arrow."""
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
             QStyle.ComplexControl.CC_ComboBox,
@@ -421,9 +432,9 @@ class _CalmComboBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        room = text_rect.width() - _INSET
+        width = text_rect.width() - _INSET
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), self.cut, room
+            self.currentText(), self.cut, width
         )
 
     def showPopup(self) -> None:
@@ -500,6 +511,7 @@ class _NotedDelegate(QStyledItemDelegate):
         note_rect = QRect(
             name_rect.left(), name_rect.bottom(), name_rect.width(), note_height
         )
+        # A note, and the name of an entry that cannot be chosen, are muted.
         text_color = item.palette.color(
             QPalette.ColorGroup.Active, QPalette.ColorRole.Text
         )
@@ -522,7 +534,7 @@ class _NotedDelegate(QStyledItemDelegate):
 
 
 def _note_font(font: QFont) -> QFont:
-    """Return the font of the note on an entry that has a font."""
+    """Return the font of the note on an entry: that of the entry, but smaller."""
     note_font = QFont(font)
     if font.pixelSize() > 0:  # the size is in pixels, not in points
         note_font.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
@@ -540,6 +552,7 @@ def choice_box(
     Parameters
     ----------
     choices : tuple of (key, label)
+        The data of an entry are its key.
     cut : Qt.TextElideMode
         Where to cut a text that has no room; in the middle for names with equal
         beginnings.
@@ -549,6 +562,7 @@ def choice_box(
     box.setSizeAdjustPolicy(
         QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
     )
+    # The box is wide enough for 6 letters, its list is as high as 24 entries.
     box.setMinimumContentsLength(6)
     box.setMaxVisibleItems(24)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -590,6 +604,7 @@ def set_notes(
         text = lacking.get(key) or notes.get(key, "")
         item.setEnabled(key not in lacking)
         item.setToolTip(plain(text) if text else "")
+        # Screen readers get the note in Qt's own role; None removes an earlier note.
         for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
 
@@ -645,12 +660,13 @@ class PickMenu(QMenu):
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
-            # `entries` and `_on_item` unpack it
+            # In a tuple, Qt stores any value as it is, a tuple or None included.
             item.setData(Qt.ItemDataRole.UserRole, (value,))
             item.setToolTip(plain(text))
             self._list.addItem(item)
             if value == chosen:
                 self._list.setCurrentItem(item)
+        # The menu is as large as its list, which scrolls if there are many entries.
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)
         n_visible = min(len(entries), _MAX_VISIBLE_ROWS)

@@ -31,6 +31,7 @@ def fill(
     Parameters
     ----------
     box : QBoxLayout
+        A QHBoxLayout is a row, a QVBoxLayout a column.
     *items : QWidget, QLayout, int or tuple
         Widgets and layouts, each alone or in a tuple with its stretch factor; a number alone is an empty
         space with this stretch factor.
@@ -102,7 +103,7 @@ def named(
     tip : str
         Tooltip.
     role : str
-        Variant of the widget in the style sheet.
+        Variant of the widget in the style sheet, such as "muted".
     """
     if name:
         widget.setObjectName(name)
