@@ -160,6 +160,7 @@ def substitutes(
     plan : Plan
         Plan of the path.
     path : PathResult
+        Path of the model.
     position : int
         Position of the model on the path.
     data : QueryData
@@ -175,7 +176,10 @@ def substitutes(
     Returns
     -------
     Substitutes
+        Clusters of similar features, and the swaps and removals that change the
+        criterion best.
     """
+    # Of very many selected features, those with the greatest weights are shown.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -185,10 +189,12 @@ def substitutes(
     parameters = (
         path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
     )
+    # None if the ranker is not RankRLS: then the effect of a swap is not computed.
     regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
+    # Features of groups, which are only swapped as a whole.
     joint = (
         {column for group in groups.groups if len(group) > 1 for column in group}
         if groups
@@ -208,6 +214,7 @@ def substitutes(
     else:
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
+    # Per document, if the criterion is a sum over documents.
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()
@@ -230,11 +237,14 @@ def substitutes(
 def _shown_columns(
     correlations: Floats, clusters: Clusters, selected: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones and the features most similar to them."""
+    """Return the columns to show: all, or the selected ones and the features most similar to them.
+
+    The columns are in the order of the clusters, at most `MOST_SHOWN` of them.
+    """
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     similarity = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
-    # greater than any correlation: selected features come first
+    # 2 is greater than any correlation, so that selected features come first.
     similarity[list(selected)] = 2.0
     chosen = set(np.argsort(-similarity, kind="stable")[:MOST_SHOWN].tolist())
     return tuple(column for column in clusters.order.tolist() if column in chosen)
@@ -249,14 +259,16 @@ def _criterion_changes(
 ) -> tuple[Changes, str]:
     """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
 
-    The added features are all shown ones. If these would take too long, they are only
-    the shown ones in the clusters of the selected features.
+    The reason is "" if changes are computed; without candidates there are none. The
+    added features are all shown ones. If these would take too long, they are only the
+    shown ones in the clusters of the selected features.
     """
     inside = set(selected)
     in_same_clusters = {
         int(other) for column in selected for other in clusters.members(column)
     } - inside
-    Q = data.ptr.size - 1
+    # The first of the two sets of candidates whose swaps do not take too long.
+    Q = data.ptr.size - 1  # number of queries
     for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
         if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
@@ -265,9 +277,11 @@ def _criterion_changes(
             criterion, swapped, without, _ = swap_criteria(
                 data, regularization, selected, candidates
             )
-            # a row per removed column; the removal comes first
+            # A row per removed feature: the criterion without it in column 0, and with
+            # each candidate instead in the other columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
+            # Differences by rounding are no changes.
             changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
             return {
@@ -287,13 +301,17 @@ def _group_swaps(
 ) -> tuple[tuple[GroupSwap, ...], str]:
     """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
 
-    Only swaps in which at least one of the two candidates is a group are returned.
+    Only swaps in which at least one of the two candidates is a group are returned. A
+    candidate is a group, or a feature by itself; ``divisor`` makes changes comparable
+    between folds.
     """
+    # As many additions of a feature as all swaps together need, for the time of them.
     inside = groups.containing(selected)
     n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
         return (), NOT_SWAPPED
     criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
+    # The least cost with the added group, by the position of the removed group.
     best: dict[int, tuple[float, int]] = {}
     for (removed, added), cost in swapped.items():
         best[removed] = min(best.get(removed, (cost, added)), (cost, added))
@@ -319,8 +337,10 @@ def _substitute_groups(
 ) -> tuple[SubstituteGroup, ...]:
     """Return the selected features by cluster, with similar unselected features and the best swaps.
 
+    ``changes`` are those of the criterion by the removed and the added column, and
     ``joint`` contains the features of groups, which are not swapped one by one.
     """
+    # Clusters in the order of their first selected features.
     groups = []
     inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
@@ -334,6 +354,7 @@ def _substitute_groups(
             for c in members[np.argsort(-similarity, kind="stable")]
             if c not in inside
         )
+        # |r| of each pair of the cluster's features, above the diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]
@@ -368,11 +389,15 @@ def _best_swap(
     possible: Sequence[int],
     exact: bool,
 ) -> Swap | None:
-    """Return the swap with the best change of the criterion if ``exact``, or the most similar feature."""
+    """Return the swap with the best change of the criterion if ``exact``, or the most similar feature.
+
+    ``possible`` are the columns of the features that may be added; None without any.
+    """
     if not possible:
         return None
 
     def change_and_similarity(added: int) -> tuple[float, float]:
+        """Return a sort key: the best change first, then the greatest similarity."""
         change = changes.get((removed, added), float("inf")) if exact else 0.0
         return change, -abs(correlations[removed, added])
 
@@ -386,8 +411,9 @@ def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]
 
     Features without a swap that lowers the criterion are left out.
     """
+    # Change and added column by the removed column. The removal of a feature precedes
+    # its swaps, which have to be clearly better than it.
     best: dict[int, tuple[float, int | None]] = {}
-    # the removal precedes the swaps of a feature
     for (removed, added), change in changes.items():
         least, _ = best.get(removed, (0.0, None))
         if change < least - _MIN_RELATIVE_FALL * abs(least):

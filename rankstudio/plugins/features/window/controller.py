@@ -76,6 +76,8 @@ class FeaturesController(PageController):
         self.tasks = FeatureTasks(models.fold_cache)
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+        # Ids of the inspected feature, whose profile is shown, and of the feature in the
+        # current row of a path, which is inspected when the row stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -146,9 +148,9 @@ class FeaturesController(PageController):
             self._profile_demand.update()
 
     def _key(self) -> Key | None:
-        """Return everything that the profile of the inspected feature depends on.
+        """Return everything that the profile of the inspected feature depends on; None without a feature.
 
-        It is None without a feature.
+        If the method weighs features by penalties, the model with its parameters counts.
         """
         fold = self._fold()
         session = self._session
@@ -199,7 +201,7 @@ class FeaturesController(PageController):
         )
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature at once, and the model of a size.
+        """Inspect a feature, by its id, at once, and the model with a number of features.
 
         Without a size (None), the model stays.
         """
@@ -248,6 +250,7 @@ class FeaturesController(PageController):
         self._show_path(
             model.path, model.position, feature_groups_of(model.plan), choice
         )
+        # For another feature or another model, the profile is computed after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -300,6 +303,7 @@ class FeaturesController(PageController):
     def _show_path(
         self, path: PathResult, position: int, groups: Groups, choice: int | None = None
     ) -> None:
+        """Show a path at a position in the visible panels, with the chosen k marked if it is another one."""
         dataset = self._session.dataset
         if dataset is not None:
             ids = dataset.feature_ids
@@ -312,6 +316,7 @@ class FeaturesController(PageController):
                 )
 
     def _show_profile(self, profile: FeatureProfile) -> None:
+        """Show a profile in both inspectors, without the test part while that is sealed."""
         if self._session.sealed:
             parts = {
                 name: part for name, part in profile.parts.items() if name != "test"
@@ -337,6 +342,7 @@ class FeaturesController(PageController):
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
+                # For missing documents, the present state may have a better reason.
                 reason = current.untested
                 panel.say_untested(
                     reason
@@ -393,7 +399,7 @@ class FeaturesController(PageController):
 def _list_title(shown_path: Shown) -> str:
     """Return the title of the list of features: "Path" for a selector, "Weights" for a ranker without path.
 
-    A model is live if it is not of a run.
+    A model is live if it was computed for the form's settings, without a run.
     """
     is_live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:
