@@ -134,9 +134,10 @@ class FeatureTasks:
     def _inspector_of(
         self, fold: Fold, convention: str = "", measure: str = ""
     ) -> Inspector:
-        """Return the fold's inspector, which is kept for the next call.
+        """Return the object that computes profiles on a fold, which is kept for the next call.
 
-        Without a convention or measure, the inspector may have any.
+        A fold's correlations are computed once, whatever the measure. Without a
+        convention or measure (""), the object may have any.
         """
         from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 

@@ -65,6 +65,8 @@ class FeaturesPage(FeaturesController):
         return panels.get(column, ())
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        # Each part with its share of additional width or height, and its first size in
+        # pixels.
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )
@@ -122,13 +124,13 @@ class FeaturesPage(FeaturesController):
 def found_features(
     dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
-    """Yield palette entries for features, given by columns; an entry calls ``inspect`` with the id."""
-    for index, feature in zip(
+    """Yield a palette entry for each feature at some columns, which calls ``inspect`` with its id."""
+    for column_number, feature in zip(
         places, dataset.feature_ids[places].tolist(), strict=True
     ):
         yield PaletteEntry(
             tr("feature"),
-            dataset.feature_names[index],
+            dataset.feature_names[column_number],
             partial(inspect, feature),
             str(feature),
         )

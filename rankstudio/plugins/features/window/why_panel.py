@@ -131,7 +131,7 @@ class DensitiesView(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Show no feature."""
+        """Show no feature, but that densities are being estimated."""
         self.name.setText("")
         self.sentence.clear()
         for plot in self.plots:
@@ -159,13 +159,14 @@ class DensitiesView(QWidget):
             for column in columns:
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
-            # -1 if the chosen feature is not offered
+            # The index is -1 if the chosen feature is not offered; then the first item,
+            # "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
         self, compared_features: Sequence[ComparedDensities], names: Sequence[str]
     ) -> None:
-        """Show one feature, or two; ``names`` are those of all columns."""
+        """Show the densities of one feature, or of two side by side; ``names`` are those of all columns."""
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
             if index < len(compared_features):
@@ -186,6 +187,7 @@ class DensitiesView(QWidget):
                         for c in densities.classes
                     ]
                 )
+        # If the user has not chosen the right feature, the item says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -205,7 +207,7 @@ class DensitiesView(QWidget):
 
 
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
-    """Return the sentence on how the score of a feature is composed."""
+    """Return the sentence on how the score of a feature is composed, and when it was selected, if it was."""
     if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
@@ -241,7 +243,7 @@ class WhyPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
-        # in the title of some scores
+        # The caption, which is the title of the score, may have this term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
             CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
@@ -267,6 +269,8 @@ class WhyPanel(Panel):
         options = (
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
+        # Nothing changes if there are as many views as before. If the present view is
+        # no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -282,7 +286,21 @@ class WhyPanel(Panel):
         steps: str = "step",
         ids: Sequence[int] | Ints = (),
     ) -> None:
-        """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
+        """Show the candidates of a path at each step, by the scores of the method.
+
+        Parameters
+        ----------
+        scores_map : CandidateMap or None
+            None shows an empty plot.
+        names : sequence of str
+            Names of all features.
+        score : CandidateScore or None
+            The kind of score; None for a method without candidates.
+        steps : str
+            Name of a column: "step", "iteration".
+        ids : sequence of int
+            Ids of all features.
+        """
         self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN_SCORES_TEXT
         self.plot.set_map(scores_map, names, score, steps, ids)
         self.plot.setAccessibleName(
@@ -301,6 +319,7 @@ class WhyPanel(Panel):
 
     @Slot(object)
     def _on_switched(self, view: object) -> None:
+        """Show the view that the user chose: the map by scores or by ranks, or the densities."""
         self.densities.setVisible(view == DENSITIES)
         self.plot.setVisible(view != DENSITIES)
         if view == DENSITIES:
@@ -344,10 +363,11 @@ class WhyController(Controller):
         self._inspect = inspect
         self._tasks = inspect.tasks
         self._absence = models.absence
-        self._margins: dict[int, Margin] = {}  # of each selected column
-        # that the user chose for the right plot of densities
+        # The lead of each selected column over the next candidate.
+        self._margins: dict[int, Margin] = {}
+        # The column that the user chose for the right plot of densities, and the path
+        # whose features are offered there.
         self._other_column: int | None = None
-        # whose features are offered for this plot
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
         self.panels = (self.panel,)
@@ -392,7 +412,7 @@ class WhyController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the explanation of the current model, if visible."""
+        """Show the explanation of the current model, if visible; hide the panel if its method has none."""
         if not self._inspect.path.isVisible():
             return
         model = self._current.shown.inspected
@@ -407,7 +427,7 @@ class WhyController(Controller):
 
     @Slot()
     def _explain_inspected(self) -> None:
-        """Mark and explain the inspected feature."""
+        """Mark the inspected feature in the map, explain it in words, and show its densities, if visible."""
         model = self._current.shown.inspected
         if (
             model is not None
@@ -429,7 +449,10 @@ class WhyController(Controller):
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
-        """Return the computation of the map of candidates and the margins."""
+        """Return the computation of the map of candidates and the margins, which are then shown.
+
+        A margin is the lead of a selected feature over the next candidate.
+        """
         model = self._current.shown.inspected
         # the key is None otherwise
         assert model is not None and model.plan.candidate_score is not None
@@ -444,6 +467,7 @@ class WhyController(Controller):
         )
 
         def show(picture: Picture) -> None:
+            """Show the map of candidates and the margins, with the mark of the model inspected by now."""
             scores_map, path_margins = picture
             step_name = (
                 tr("step")
@@ -497,6 +521,7 @@ class WhyController(Controller):
             return
         ids = dataset.feature_ids
         candidates = self._candidates(model)
+        # All features of a group have the margin of the group.
         shares = {
             int(ids[member]): margin.share
             for column, margin in self._margins.items()
@@ -512,6 +537,7 @@ class WhyController(Controller):
         self._inspect.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
+        """Mark the row of the inspected feature and the column of the model's step in the map."""
         column = self._inspect.column
         # The row of a group is that of its first feature.
         row_column = (
@@ -528,12 +554,17 @@ class WhyController(Controller):
         )
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
-        """Return the path of a model, with the other paths of its run if it is of a run."""
+        """Return the path of a model, with the other paths of its run if it is of a run.
+
+        These are the other combinations of parameters on its fold, and the same
+        combination on other folds. None if there is nothing to explain.
+        """
         score = model.plan.candidate_score
         dataset = self._session.dataset
         record = self._current.shown.record
         if score is None or dataset is None:
             return None
+        # The path of a model that no run has, has a text as its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
                 path=model.path,
@@ -574,6 +605,7 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, position: int) -> None:
+        """Inspect the feature of a cell, by its column, and the model at the position of the cell's step."""
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
@@ -584,6 +616,7 @@ class WhyController(Controller):
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
+        """Remove map, explanation and margins, and say why there are none."""
         self._margins = {}
         model = self._current.shown.inspected
         self._explanation_demand.forget()
@@ -597,7 +630,7 @@ class WhyController(Controller):
 
     @Slot()
     def _show_densities(self) -> None:
-        """Show the densities of the inspected feature, if visible."""
+        """Offer the view of densities for methods that compare them, and update it if visible."""
         if not self._inspect.path.isVisible():
             return
         model = self._current.shown.inspected
@@ -620,6 +653,7 @@ class WhyController(Controller):
         self._densities_demand.update()
 
     def _densities_key(self) -> Key | None:
+        """Return what the densities depend on: the path and the two columns; None without a feature."""
         model = self._current.shown.inspected
         column = self._inspect.column
         return (
@@ -629,7 +663,11 @@ class WhyController(Controller):
         )
 
     def _estimate(self) -> Computation | None:
-        """Return the computation of the densities of the inspected feature and another one."""
+        """Return the computation of the densities of the inspected feature and another one.
+
+        The other one is that of the user's choice, or the next one on the path; None
+        without a model or feature.
+        """
         from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
         model = self._current.shown.inspected
@@ -695,7 +733,11 @@ _CLOSEST_TEXTS = {
 def _margin_note(
     leads: dict[int, Margin], names: tuple[str, ...], path: PathResult
 ) -> str:
-    """Return a definition of the margins, with the closest choice as an example if it is a near tie."""
+    """Return a definition of the margins, with the closest choice as an example if it is a near tie.
+
+    ``leads`` are the margins by the column of the selected feature. Return "" if none
+    was compared with another candidate.
+    """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:
         return ""
@@ -706,6 +748,7 @@ def _margin_note(
     close = min(with_rival, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return definition
+    # 1 if the selected feature was ahead, -1 if it was behind, 0 for a tie.
     sign = (close.share > 0) - (close.share < 0)
     with_step, without_step = _CLOSEST_TEXTS[sign]
     template = with_step if path.step_kind is StepKind.FEATURES else without_step
