@@ -114,17 +114,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force_option(parser)
     add_worker_options(parser)
     add_memory_option(parser)
+    # Functions that commands share look for this option, which others have.
     parser.set_defaults(sample=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out; return its exit status."""
+    """Carry out the command: plan, run and rank the benchmark; return its exit status.
+
+    The status of a benchmark that the user interrupts is `INTERRUPTED`.
+    """
     # Wrong options are refused before data are read.
     comparison = _comparison(args)
     name = measure(args.measure).name if args.measure else ""
     study = study_path(args.study, args.out)
     assert study is not None
-    # What there is to do, and how long it takes.
+    # What there is to do, and how long it takes; with JSON, only the results are
+    # printed to standard output.
     benchmark = _planned(args, comparison, study)
     if args.dry_run:
         _print_planning(benchmark, json=args.json)
@@ -141,7 +146,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _comparison(args: argparse.Namespace) -> Comparison:
-    """Return the methods of PLAN, or the bundled ones."""
+    """Return the methods of the command's argument PLAN, or without one the bundled ones.
+
+    Raises
+    ------
+    PlanError
+        Without --data, or if PLAN names no methods.
+    """
     from rankstudio.engine.analysis.comparisons.batch import (
         is_comparison,
         load_comparison,
@@ -164,7 +175,9 @@ def _comparison(args: argparse.Namespace) -> Comparison:
 def _planned(
     args: argparse.Namespace, comparison: Comparison, study: Path
 ) -> PlannedBenchmark:
-    """Return the datasets below the folders, with the runs on each of them.
+    """Return the datasets below the folders of --data, with the runs of a comparison on each of them.
+
+    ``study`` is the study of the benchmark, whose finished runs are not repeated.
 
     Raises
     ------
@@ -196,7 +209,7 @@ def _planned(
 
 
 def _stored_runs(study: Path) -> StoredRuns:
-    """Return the runs of the study, if it exists."""
+    """Return the runs of the study at a path; none if it does not exist."""
     from rankstudio.plugins.benchmark.planned_benchmark import NO_RUNS, StoredRuns
 
     if not study.exists():
@@ -208,7 +221,7 @@ def _stored_runs(study: Path) -> StoredRuns:
 def _print_planning(
     benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
 ) -> None:
-    """Print datasets, times, and what is skipped."""
+    """Print datasets, estimated times, and what is skipped, to a stream; by default to standard output."""
     from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         planning_tables,
@@ -232,7 +245,8 @@ def _refuse_outputs(
     outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
-    # Files beside the study are those of an earlier part.
+    # Files beside the study are those of an earlier part. Only the attribute "force" of
+    # the arguments is read here.
     may_replace = argparse.Namespace(force=args.force or study.exists())
     check_outputs(outputs, may_replace, [*datasets, study])
 
@@ -256,7 +270,11 @@ def _finish(
     plans: Collection[Plan],
     name: str,
 ) -> None:
-    """Write the files of a finished benchmark, and print its tables."""
+    """Write the files of a finished benchmark, and print its tables.
+
+    ``plans`` are those of its runs in the study, and ``name`` is the measure to rank
+    by; "" for the criterion that selects the models.
+    """
     from rankstudio.engine.analysis.reported_runs import (
         ALL_DATA,
         RunChoice,
@@ -280,7 +298,7 @@ def _finish(
 
 
 def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
-    """Return the ranking of the methods; without one, print the reason."""
+    """Return the ranking of the methods by a measure, "" for the criterion; if there is none, print why."""
     from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
 
     try:
@@ -293,7 +311,10 @@ def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
 def _write_files(
     out: Path, source: ReportSource, ranking: MethodRanking | None, name: str
 ) -> None:
-    """Write the report, and with a ranking its values and its diagram."""
+    """Write the report into a folder and, if there is a ranking, its values and its diagram.
+
+    ``name`` is the measure of the report; "" for that of the runs.
+    """
     from dataclasses import replace
 
     from rankstudio.engine.export.figures.files import figure_bytes

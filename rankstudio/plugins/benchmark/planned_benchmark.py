@@ -127,7 +127,11 @@ class StoredRuns:
         return cls(summaries, study.finished(finished))
 
     def share_left(self, plan: Plan) -> float:
-        """Return the share of a plan's units that are not computed yet, from 0 to 1."""
+        """Return the share of a plan's units that are not computed yet, from 0 to 1.
+
+        A unit is a combination of parameters on a fold. Of several runs of the plan, the
+        most complete one counts.
+        """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
             for summary in self.summaries
@@ -167,6 +171,7 @@ def planned_benchmark(
     keeps them in the cache.
     """
     planning = _Planning(comparison, stored)
+    # An interruption by the user ends all; any other error skips the candidate.
     for path in candidates:
         try:
             planning.add(path.absolute())
@@ -202,7 +207,8 @@ class _Planning:
         RankStudioError
             If it cannot be opened or divided.
         """
-        # Tables call a dataset by its name, and documents count once.
+        # Data are skipped that repeat the documents of earlier ones (the digest is that
+        # of the documents), or their name, as tables call a dataset by its name.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -238,7 +244,12 @@ class _Planning:
     def _runs(
         self, plans: Sequence[Plan], first_plan: Plan, opened: FoldedDataset
     ) -> Iterator[PlannedRun]:
-        """Yield the runs of plans; `opened` is the data of the first one, undivided if that has no division."""
+        """Yield the planned runs of some plans on one dataset.
+
+        ``opened`` is the data of ``first_plan``. They are used for plans with the same
+        columns if they are not divided into folds already; otherwise data are opened.
+        """
+        # Successive plans with the same folds and columns share their data.
         for _, group in groupby(plans, key=lambda plan: (plan.protocol, plan.columns)):
             same_division = list(group)
             plan = same_division[0]
@@ -252,7 +263,7 @@ class _Planning:
                 yield self._run(plan, dataset)
 
     def _run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
-        """Return a run with its time, or with the reason why it is impossible."""
+        """Return a run with its estimated time, or with the reason why it is impossible."""
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)
@@ -280,7 +291,8 @@ def _has_parts(plan: Plan, dataset: FoldedDataset) -> bool:
 def _described(
     path: Path, dataset: FoldedDataset, plan: Plan, runs: tuple[PlannedRun, ...]
 ) -> PlannedDataset:
-    """Return the description of a dataset, with its runs; `plan` is one of them."""
+    """Return the description of a dataset at a path, with its runs; ``plan`` is that of one of them."""
+    # The number of documents of each query.
     sizes = dataset.query_sizes
     return PlannedDataset(
         path=path,

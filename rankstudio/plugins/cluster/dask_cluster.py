@@ -58,7 +58,21 @@ _TIMEOUT_SECONDS = 10
 def connected(
     address: str, certificates: Certificates | None = None
 ) -> Iterator[Cluster]:
-    """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
+    """Provide the workers of a running dask scheduler, and disconnect at the end.
+
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler: "tcp://10.0.0.1:8786", or with "tls://".
+    certificates : Certificates, optional
+        Certificates for "tls://"; by default those of dask's own settings.
+
+    Raises
+    ------
+    WorkerError
+        If the scheduler does not answer, or has no workers or other versions.
+    """
+    # All three attempts to connect share one time limit.
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
@@ -67,7 +81,8 @@ def connected(
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
-        # another thread, as this one may run an event loop already
+        # A server of another kind would make the client wait or fail in odd ways. The
+        # handshake runs in another thread, as this one may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(
                 asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
@@ -78,11 +93,8 @@ def connected(
             set_as_default=False,
             security=security,
         )
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-    ) as error:  # TypeError if tls:// has no certificates
+    # dask raises TypeError if an address with tls:// has no certificates.
+    except (OSError, ValueError, TypeError) as error:
         reason = str(error) or type(error).__name__
         raise WorkerError(
             f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
@@ -110,9 +122,9 @@ def _dask_security(certificates: Certificates | None) -> Security:
 
 @contextmanager
 def _silenced_logs() -> Iterator[None]:
-    """Silence dask's messages at the end of a scheduler.
+    """Silence dask's messages in a ``with`` block, such as those on the end of a scheduler.
 
-    Callers that wait for results get the error.
+    Nothing is lost, as callers that wait for results get the error.
     """
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
@@ -132,12 +144,13 @@ def _seconds_left(deadline: float) -> float:
 
 
 async def _shake_hands(address: str, security: Security, seconds: float) -> None:
-    """Connect to a scheduler and disconnect.
+    """Connect to a scheduler and disconnect, to find out whether it is one.
 
     Raises
     ------
     OSError
-        If there is no answer, or the server does not use the protocol of the address.
+        If there is no answer in this number of seconds, or the server does not use the
+        protocol of the address.
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
@@ -177,7 +190,7 @@ class Cluster(Executor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Submit a call to a worker; keyword arguments are passed to dask, not to the function.
+        """Submit a call of a function to a worker; keyword arguments are for dask, not for the function.
 
         The call is sent as bytes that only the worker decodes. A scheduler decodes
         other contents; if it lacks a plug-in that the call names, it would drop the
@@ -186,6 +199,7 @@ class Cluster(Executor):
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
         """
+        # A call is not "pure": dask must not take the result of an equal call for it.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -194,15 +208,20 @@ class Cluster(Executor):
         self._dask_futures.add(dask_future)
 
         def pass_on_cancellation(ended: Future[Value]) -> None:
+            """Cancel dask's future if a caller has cancelled ours."""
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
+        # The client's own thread waits for dask's future, and settles ours.
         self._loop.add_callback(_settle, dask_future, future)
         future.add_done_callback(pass_on_cancellation)
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
-        """Write folds to the disk of this machine, and send them to workers that do not share the disk."""
+        """Write folds to the disk of this machine, and send them to workers that do not share the disk.
+
+        Return the files, by which workers find the folds.
+        """
         files = write_folds(folds)
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(
@@ -241,6 +260,8 @@ class ClusterWorkers:
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self._cluster = cluster
         self._client = client
+        # Addresses of the workers in the order of their shards, and the worker of each
+        # call that is not forgotten yet.
         self._addresses: list[str] = []
         self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
             WeakKeyDictionary()
@@ -264,30 +285,36 @@ class ClusterWorkers:
         WorkerError
             If a worker does not find the part, and the part is too large to send.
         """
-        lacking = [
+        workers_lacking = [
             worker
             for worker, lacks in self._client.run(_lacks_part, part).items()
             if lacks
         ]
-        if not lacking:
+        if not workers_lacking:
             return
         size = StoredEntry.open(part.path).n_bytes
         if size > _MAX_SENT_BYTES:
             raise WorkerError(
-                f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
+                f"The worker {workers_lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
-        # as the training part of a fold
+        # Files of folds are sent: the part is the training part of a fold 1, which has
+        # no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
-        """Submit a call to the worker with its shard, or to another worker if this one is gone."""
+        """Submit a call to the worker with its shard, or to another worker if this one is gone.
+
+        A shard is a number of a part's queries, which one worker keeps in memory. The
+        future has the sums that the call computes from it.
+        """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
         # Workers keep their order, so that most shards keep their worker when others
         # come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
+        # Without workers, dask keeps the call for the first one that comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -343,7 +370,9 @@ def installed_plugins() -> tuple[str, ...]:
 
 
 def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
-    """Carry out a call; dask calls this on the worker.
+    """Carry out a pickled call of a function; dask calls this on the worker.
+
+    ``packages`` are the plug-ins of the machine that sent the call, with versions.
 
     Raises
     ------
@@ -369,6 +398,8 @@ async def _settle(dask_future: Any, future: Future[Value]) -> None:
 
     This coroutine runs on the client's loop.
     """
+    # Any error of the call on the worker, whatever its type, is one for the waiting
+    # caller.
     try:
         value = await dask_future
     except CancelledError:

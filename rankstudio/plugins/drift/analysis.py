@@ -59,6 +59,11 @@ def drift_result(
     fold : int or None
         Number of the fold; None for the first.
 
+    Returns
+    -------
+    generator of AnalysisResult
+        Yields its progress, and returns tables and plain values.
+
     Raises
     ------
     ParameterError
@@ -134,7 +139,7 @@ def file_name(data: FoldedDataset) -> str:
 
 
 def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDataset:
-    """Return a part of a fold, of the first one by default.
+    """Return the part "train", "vali" or "test" of the fold with a number, None for the first fold.
 
     Raises
     ------
@@ -157,7 +162,11 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 
 
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
-    """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
+    """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
+
+    ``run`` is the run of A on the other data. Here, its model was measured in each fold
+    of B.
+    """
     own_run = transferred.own
     folds = transferred.folds_of_features()
     # Both mean measures with their comparison, by the name of the measure.
@@ -194,7 +203,11 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
 def _measures_table(
     run: RunResult, own_run: RunResult, measures: Mapping[str, Mapping[str, Any]]
 ) -> AnalysisTable:
-    """Return the table that compares the measures of A and B, with a row for each measure."""
+    """Return the table that compares the measures of A and B, with a row for each measure.
+
+    ``run`` is A, a run on other data, and ``own_run`` is B, the same plan on these data.
+    ``measures`` has the numbers of a row by their names, for each measure.
+    """
     header = (
         tr("measure"),
         "A",
@@ -240,9 +253,13 @@ def _measures_table(
 def _features_table(
     own_run: RunResult, features: Mapping[int, bool], folds: Mapping[int, int]
 ) -> AnalysisTable:
-    """Return the table of the features: whether A's model has them, and how many folds of B select them."""
+    """Return the table of the features: whether A's model has them, and how many folds of B select them.
+
+    ``features`` and ``folds`` have these values by the id of the feature.
+    """
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
+    # The text of a truth value has this value as its index.
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
         (
@@ -260,7 +277,11 @@ def _features_table(
 
 
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
-    """Return the mean measure of both selections, over the queries in which both have a value."""
+    """Return the mean measure of both selections, over the queries in which both have a value.
+
+    "given" is the mean of the model that was trained on other data, "own" that of the
+    selection on these data. A measure that is not defined for a query is NaN.
+    """
     given_values = transferred.given.per_query(name)
     own_values = transferred.own.per_query(name)
     have_both = ~(np.isnan(given_values) | np.isnan(own_values))

@@ -66,9 +66,9 @@ def feature_drift(
 
     Returns
     -------
-    tuple of FeatureDrift
-        The features with the largest distance first; of equal distances, the lowest id
-        first.
+    generator of tuple of FeatureDrift
+        Yields its progress, and returns the features with the largest distance first;
+        of equal distances, the lowest id first.
 
     Raises
     ------
@@ -128,11 +128,15 @@ def feature_drift(
 
 
 def distribution_distance(first: Floats, second: Floats) -> float:
-    """Return the Kolmogorov-Smirnov distance of two samples."""
+    """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
+
+    It is the greatest difference between the shares of values up to the same number.
+    """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
-    # The empirical distribution functions, which only change at values of the samples.
+    # The share of each sample's values up to a number only changes at values of the
+    # samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )

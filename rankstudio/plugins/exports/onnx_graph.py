@@ -32,13 +32,19 @@ _NO_TRANSFORM = 0
 def write(function: ScoreFunction) -> Files:
     """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
-    The columns of ``X`` are the inputs.
+    The columns of ``X``, for m documents, are the k inputs of the model. The only file
+    has the key "", the ending of its name after the stem.
+
+    Raises
+    ------
+    MissingExtraError
+        If onnx is not installed.
     """
     try:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
-    # a model without inputs gets one that has no effect
+    # A model without inputs gets one that has no effect, as a matrix has columns.
     k = max(1, len(function.inputs))
     constants = []
     if function.linear:
@@ -116,7 +122,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
-    # The operator wants one list for each property of the splits.
+    # The operator has one list for each property of the splits. In its terms, "true" is
+    # the child for values up to the threshold.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(
         *splits, strict=True
     )
@@ -138,7 +145,13 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with ONNX Runtime, on one thread."""
+    """Score documents with the graph in a file by ONNX Runtime, on one thread; shape (m,) for m documents.
+
+    Raises
+    ------
+    MissingExtraError
+        If onnxruntime is not installed.
+    """
     try:
         import onnxruntime  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -148,6 +161,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     session = onnxruntime.InferenceSession(
         files[""], options, providers=["CPUExecutionProvider"]
     )
+    # The graph of a model without inputs has one that has no effect.
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
     (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})
     return np.asarray(scores)[:, 0]

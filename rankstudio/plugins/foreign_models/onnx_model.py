@@ -83,7 +83,7 @@ class _Stage:
 
 
 def onnx_model(path: Path) -> ParsedModel:
-    """Return the model in a graph with one operator that scores; the graph itself is not run.
+    """Return the model in a file with a graph of which one operator scores; the graph is not run.
 
     Raises
     ------
@@ -98,6 +98,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
+    # Its own errors are passed on. All others mean that the graph does not have the
+    # expected parts.
     except UnreadableModelError:
         raise
     except (
@@ -120,9 +122,10 @@ def onnx_model(path: Path) -> ParsedModel:
 
 
 def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
-    """Return the model of a graph.
+    """Return the model of a graph, whose operators must form a chain from the input to the score.
 
-    The operators of the graph must form a chain from the input to the score.
+    ``folder`` is that of the file, in which large constants may have files of their own.
+    Any other graph raises UnreadableModelError.
     """
     graph = model.graph
     if model.functions or graph.sparse_initializer:
@@ -139,7 +142,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     for node in graph.node:
         kind = checked_operator(node, versions)
         if kind == "Constant":
-            attributes_of(node, folder)  # raises an error for wrong attributes
+            attributes_of(node, folder)  # called for its errors only
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
@@ -177,9 +180,10 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
-    """Return the stage of a graph's input.
+    """Return the stage (the kind of values between two operators) of a graph's input.
 
-    The input has documents in rows, in single or double precision.
+    The input has documents in rows, in single or double precision; its columns may be
+    of an unknown number, 0.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -200,7 +204,11 @@ def _stage_after(
     attributes: Mapping[str, Any],
     arrays: list[np.ndarray[Any, Any]],
 ) -> _Stage:
-    """Return the stage after an operator; ``arrays`` are its constant inputs."""
+    """Return the stage after an operator: the kind of values that it passes on, and the model, if it scores.
+
+    ``stage`` is the one before it, ``attributes`` are the operator's settings, and
+    ``arrays`` its constant inputs. Anything unknown raises UnreadableModelError.
+    """
     match node.op_type:
         # Operators that only convert values or their shape.
         case "Identity":
@@ -223,6 +231,7 @@ def _stage_after(
             model = ParsedModel(ONNX, trees=trees)
             dtype = "float32"
             is_column = True
+        # The only other known operator, TreeEnsemble.
         case _:
             trees = _ensemble_trees(stage, node, attributes)
             model = ParsedModel(ONNX, trees=trees)
@@ -238,9 +247,10 @@ def _stage_after(
 
 
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
-    """Return the stage after a change of precision.
+    """Return the stage after a change of precision, to single or double.
 
-    RankStudio computes sums in doubles in any case.
+    RankStudio computes sums in doubles in any case, but thresholds of trees are compared
+    with values as they are rounded in the graph.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -278,6 +288,7 @@ def _reshaped(
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
+    # With "allowzero", a 0 in a shape would mean a size of 0.
     allowed = _allowed_shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
         text = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
@@ -290,13 +301,18 @@ def _reshaped(
 
 
 def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
-    """Return the stage after an operator for each shape (or axes) that the operator may be given."""
+    """Return the stage after an operator, "Reshape", "Flatten" or "Squeeze", for each shape that it may have.
+
+    For "Flatten" and "Squeeze", the key is the axis or axes instead. In a shape, 0 keeps
+    a size, and -1 infers it from the others.
+    """
     n = stage.n_features
-    if stage.model is None:  # the values are documents, whose shape must not change
-        # 0 keeps a size, -1 infers it
+    # Before the operator that scores, values are documents, whose shape must not change.
+    if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
         return dict.fromkeys(shapes[operator], stage)
+    # Afterwards they are scores: a column of shape (m, 1), or a row of shape (m,).
     column = replace(stage, is_column=True)
     row = replace(stage, is_column=False)
     match operator:
@@ -313,9 +329,10 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
 def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
-    """Return the weights of a product, and its number of features.
+    """Return the weights of a matrix product, its number of features, and whether scores are a column.
 
-    The third returned value is whether its scores are a column.
+    The weights are those of the n features, as a vector of shape (n,) or as a matrix of
+    shape (n, 1), by which scores become a column.
     """
     (matrix,) = arrays
     if (
@@ -338,7 +355,10 @@ def _matrix_weights(
 def _linear_model(
     stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
 ) -> ParsedModel:
-    """Return the weights of a linear regressor without its constant, which changes no ranking."""
+    """Return the weights of a linear regressor without its constant, which changes no ranking.
+
+    ``values`` are the attributes of the operator.
+    """
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(
@@ -346,7 +366,7 @@ def _linear_model(
     )
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
-    # raises an error for values that are not finite
+    # Called for its error only, for a constant that is not finite.
     _weights(values.get("intercepts", ()))
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
@@ -358,7 +378,12 @@ def _weights(values: Sequence[float]) -> dict[int, float]:
 def _check_score(
     node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int
 ) -> None:
-    """Raise UnreadableModelError if an operator computes several scores, or transforms the score."""
+    """Raise UnreadableModelError if an operator computes several scores, or transforms the score.
+
+    A target is a score of a document; ``n_constants`` are the numbers that are added to
+    scores, one for each of them.
+    """
+    # "NONE" is the number 0 or a text, by the operator.
     if n_targets != 1 or n_constants > 1:
         raise refused(
             node,
@@ -374,9 +399,10 @@ def _check_score(
 def _floats(
     node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str
 ) -> list[float]:
-    """Return an attribute of numbers.
+    """Return the numbers of an attribute with a name; empty if the operator does not have it.
 
-    The attribute is a list of floats, or a tensor in the precision of the input.
+    The attribute is a list of floats, or a tensor in ``dtype``, the precision of the
+    input.
     """
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
@@ -392,7 +418,8 @@ def _checked_split(
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    Values up to the threshold are below. No values are missing in RankStudio, so that
+    Values up to the threshold are below. ``mode`` is the comparison of the split, with
+    ``value``, whose branch is the true one. No values are missing in RankStudio, so that
     attributes for missing values have no effect.
     """
     if mode not in _MODES:
@@ -419,6 +446,7 @@ def _checked_split(
             value
         )
     else:
+        # "Less than the value" is "at most the next smaller number".
         threshold = (
             value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
         )
@@ -472,7 +500,10 @@ def _regressor_trees(
         raise unreadable(ONNX, tr("the nodes of a tree in a row"))
 
     def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+        """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
+
+        A split is a feature, a threshold, and the keys of the nodes below and above it.
+        """
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
             return leaves[key]
@@ -540,9 +571,10 @@ def _ensemble_trees(
         return index, is_leaf, side
 
     def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`.
+        """Return a node by its key: the value of a leaf, or a split.
 
-        The key has the index, whether it is one of a leaf, and the side of its parent.
+        A split is a feature, a threshold, and the keys of the nodes below and above it.
+        A key has the index, whether it is one of a leaf, and the side of its parent.
         With the side, the two children of a split have different keys even if both are
         the same leaf, as in a tree of one leaf.
         """
@@ -579,9 +611,10 @@ def _ensemble_trees(
 def _summed_trees(
     node: onnx.NodeProto, trees: list[ScoreTree], kind: str
 ) -> tuple[ScoreTree, ...]:
-    """Return trees whose leaves add up to the score.
+    """Return trees whose leaves add up to the score; ``kind`` is how the operator combines trees.
 
-    For an average, the leaves are divided by the number of trees.
+    For an average, the leaves are divided by the number of trees. Kinds other than that
+    and the sum raise UnreadableModelError.
     """
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")

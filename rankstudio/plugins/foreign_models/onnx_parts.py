@@ -117,7 +117,11 @@ def of_file(text: str) -> str:
 
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
-    """Return the error for an operator with a property that cannot be read."""
+    """Return the error for an operator with a property that cannot be read; the caller raises it.
+
+    ``problem`` is what the operator has, and ``expected`` what it should have, both as
+    parts of a sentence.
+    """
     text = tr(
         "the operator {operator} of the ONNX model has {what}; expected {expected}."
     )
@@ -142,7 +146,7 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
     """
     operator = OPERATORS.get(node.op_type)
     domain = standard_name(node.domain)
-    # only functions defined in the model have overloads
+    # Only functions that are defined in the model have overloads.
     is_function = bool(node.overload)
     if operator is None or operator.domain != domain or is_function:
         text = tr(
@@ -177,7 +181,9 @@ def standard_name(domain: Any) -> str:
 
 
 def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
-    """Return the attributes of an operator; tensors as arrays.
+    """Return the attributes of an operator by name, tensors as arrays.
+
+    ``folder`` is that of the model, in which tensors may have files of their own.
 
     Raises
     ------
@@ -192,6 +198,7 @@ def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
     for attribute in node.attribute:
         name = attribute.name
         kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        # An attribute that refers to another one only occurs in functions.
         if allowed.get(name) != kind or counts[name] > 1 or attribute.ref_attr_name:
             text = tr("the attribute {name}").format(name=of_file(name))
             raise refused(node, text, ", ".join(allowed) or tr("no attributes"))
@@ -270,21 +277,18 @@ def _n_bytes(text: str) -> int | None:
 def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    A location that any operating system takes for one outside the folder is refused on
-    all systems.
+    The location is from a file that may be malicious. One that any operating system
+    takes for a place outside the folder is refused on all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
     if not location.isprintable() or any(
         name.anchor or ".." in name.parts for name in names
     ):
         return None
+    # Symbolic links are followed, and lead to RuntimeError if they form a circle.
     try:
         path = (folder / location).resolve(strict=True)
         is_file = stat.S_ISREG(path.stat().st_mode)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ):  # RuntimeError for symbolic links that form a circle
+    except (OSError, RuntimeError, ValueError):
         return None
     return path if is_file and path.is_relative_to(folder.resolve()) else None

@@ -41,7 +41,7 @@ def ranklib_model(text: str) -> ParsedModel:
     """Return the model in a file of RankLib: weights of features by their ids, or trees.
 
     In the trees, a value up to the threshold goes left; RankLib compares both as
-    floats.
+    floats. A file that cannot be read raises UnreadableModelError.
     """
     # The first line names the method; lines that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
@@ -64,7 +64,7 @@ def ranklib_model(text: str) -> ParsedModel:
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
-    # no declarations of entities, which an XML parser would expand
+    # Declarations of entities, which an XML parser would expand, are refused.
     if "<!" in body or "<?" in body:
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
@@ -82,17 +82,23 @@ def ranklib_model(text: str) -> ParsedModel:
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
     """Return a tree of RankLib, with its leaves multiplied by the weight of the tree."""
+    # Nodes by the identities of their XML elements, as RankLib does not number them.
     factor = finite(_RANKLIB, tree.get("weight", "1"))
     nodes = {id(node): node for node in tree.iter("split")}
 
     def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+        """Return a node by its key: the value of a leaf, or a split.
+
+        A split is the id of a feature, a threshold, and the keys of the nodes for values
+        up to it and above it.
+        """
         node = nodes[key]
         output = node.findtext("output")
         if output is not None:
             return factor * finite(_RANKLIB, output)
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
+        # RankLib compares floats, RankStudio doubles.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
@@ -100,9 +106,11 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a LinearModel or MultipleAdditiveTreesModel of Solr.
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, from the values of its JSON.
 
-    The normalizers of the features are applied to the model.
+    A normalizer changes a feature's values before the model uses them; weights and
+    thresholds are changed so that they apply to the values as they are. Other contents
+    raise UnreadableModelError.
     """
     try:
         # Features have numbers from 0 in their order, and a normalizer each.
@@ -131,7 +139,11 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
-    """Return the number that Solr subtracts from a value, and the number by which it then divides."""
+    """Return the number that Solr subtracts from a value, and the number by which it then divides.
+
+    ``norm`` is the normalizer of a feature in Solr's JSON; an unknown one raises
+    ValueError.
+    """
     # Without a normalizer, values are used as they are.
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
@@ -157,13 +169,21 @@ def _solr_tree(
     numbers: Mapping[str, int],
     norms: list[tuple[float, float]],
 ) -> ScoreTree:
-    """Return a tree of Solr, with thresholds for values that are not normalized."""
+    """Return a tree of Solr, with thresholds for values that are not normalized.
+
+    ``numbers`` has the numbers of features by name, and ``norms`` what is subtracted
+    from each feature and by what it is divided.
+    """
     # Nodes by the identities of their objects, as nodes of Solr have no numbers.
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
     def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+        """Return a node by its key: the value of a leaf, or a split.
+
+        A split is the number of a feature, a threshold, and the keys of the nodes for
+        values up to it and above it. The nodes below a split become known with it.
+        """
         node = nodes[key]
         # Every leaf is multiplied by the weight of the tree.
         if node.get("value") is not None:
@@ -173,8 +193,8 @@ def _solr_tree(
         # Solr compares in single precision, with a small slack.
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
-        # The threshold is for a normalized value;
-        # here it becomes one for the value itself.
+        # The threshold is for a normalized value; here it becomes one for the value
+        # itself, or the greatest double that Solr rounds to at most the threshold.
         offset, width = norms[number]
         is_normalized = (offset, width) != (0.0, 1.0)
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
@@ -187,7 +207,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
     The numbers in a definition of RankLib are the places of features in the feature
-    set, from 1.
+    set, from 1. Other contents raise UnreadableModelError.
     """
     try:
         # The answer of GET has the model under
@@ -196,7 +216,9 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
-        if isinstance(model, str):  # `values` are type and definition themselves
+        # A definition that is a text is not the model yet: `values` are type and
+        # definition themselves.
+        if isinstance(model, str):
             model = source
         kind = model["type"]
         definition = model["definition"]

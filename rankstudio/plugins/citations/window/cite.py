@@ -72,6 +72,7 @@ class CiteDialog(SavingDialog):
     def __init__(self, texts: dict[str, str], parent: QWidget | None = None) -> None:
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # The entries of each choice, which has the title for the user.
         self._texts = list(texts.values())
         # The runs whose entries are shown.
         self.choice = named(QComboBox(), "cite-runs", tr("Runs to cite"))
@@ -125,7 +126,10 @@ class CiteDialog(SavingDialog):
 
 
 def _texts(runs: tuple[RunResult, ...], plan: Plan) -> dict[str, str]:
-    """Return the BibTeX of all runs together and of each run, by titles for the user."""
+    """Return the BibTeX of all runs together and of each run, by titles for the user.
+
+    Without runs, the only text is that of the plan.
+    """
     from rankstudio.engine.analysis.references import (  # noqa: PLC0415 - brings numba
         bibtex_of,
         plan_references,

@@ -48,7 +48,7 @@ class TransferController(GivenController):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a study and one of its runs."""
+        """Ask for a study and one of its runs, whose selection is then tested on the open data."""
         title = tr("Study with the selection to test")
         kinds = ";;".join((tr("Studies (*.rankstudio)"), tr("All files (*)")))
         study = self._models.study_store.path
@@ -64,7 +64,10 @@ class TransferController(GivenController):
             )
 
     def _choose(self, path: Path, runs: Mapping[str, int]) -> None:
-        """Ask for one of several runs of a study, and test its selection."""
+        """Ask for one of several runs of a study, and test its selection; a single run is not asked for.
+
+        ``runs`` has the numbers of the runs by texts for the user.
+        """
         if not runs:
             self.failed.emit(
                 tr("{path}: the study has no finished run with a model.").format(
@@ -84,9 +87,10 @@ class TransferController(GivenController):
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a study's run on the open data.
+        """Measure the model of a run on the open data, by the path of its study and its number there.
 
-        The plan of the run is carried out on these data if this was not done before.
+        The plan of the run is carried out on these data, too, if this was not done
+        before. The Compare page then compares the two.
         """
         session = self._models.session
         runs = self._models.runs
@@ -97,6 +101,7 @@ class TransferController(GivenController):
             return
 
         def run(plans: tuple[Plan, Plan, str]) -> None:
+            """Start the runs of both plans: the one that measures the model, and that of the same method."""
             given_plan, plan, note = plans
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
@@ -148,8 +153,10 @@ def _transfer_plans(
 ) -> tuple[Plan, Plan, str]:
     """Return the plan that measures the model of a run, the plan of the same method, and a note.
 
-    The note says how many measured queries the model was trained on; "" for data of the
-    same name.
+    ``path`` is that of the run's study, and ``number`` the run's number there;
+    ``open_plan`` is the plan of the open data. The model is saved in the user's folder,
+    where its run reads it. The note says how many measured queries the model was trained
+    on; "" for data of the same name.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -171,7 +178,8 @@ def _transfer_plans(
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan of a run on other data, changed for the open data.
 
-    Features of the other data are removed from the plan.
+    How the open data are read and divided is as in ``open_plan``. Features of the other
+    data, such as pinned ones and groups, are removed from the plan.
     """
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {
