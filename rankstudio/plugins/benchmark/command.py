@@ -114,6 +114,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force_option(parser)
     add_worker_options(parser)
     add_memory_option(parser)
+
     # Functions that commands share look for this option, which others have.
     parser.set_defaults(sample=False)
 
@@ -128,6 +129,7 @@ def run(args: argparse.Namespace) -> int:
     name = measure(args.measure).name if args.measure else ""
     study = study_path(args.study, args.out)
     assert study is not None
+
     # What there is to do, and how long it takes; with JSON, only the results are
     # printed to standard output.
     benchmark = _planned(args, comparison, study)
@@ -136,6 +138,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     _print_planning(benchmark, json=False, file=sys.stderr)
     _refuse_outputs(args, benchmark, study)
+
     # The runs, and their ranking.
     plans = _finished_plans(args, benchmark, study)
     if plans is None:
@@ -194,6 +197,7 @@ def _planned(
     search = DatasetSearch(excluded={args.out.resolve()})
     for folder in args.data:
         search.search(Path(folder))
+
     # Each candidate is opened once.
     with preparation():
         benchmark = planned_benchmark(

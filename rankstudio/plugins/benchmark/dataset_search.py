@@ -86,6 +86,7 @@ class DatasetSearch:
             regular_file_size(path)  # raises an error if there is no such file
             self.candidates.append(path)
             return
+
         # Depth first, in the order of names.
         waiting = [path]
         while waiting:
@@ -104,6 +105,7 @@ class DatasetSearch:
             return []
         self._entered.add(resolved)
         self._refuse_endless_search(folder)
+
         # A folder that cannot be read has no subfolders either.
         try:
             paths = children(folder)
@@ -126,6 +128,7 @@ class DatasetSearch:
         except DataError as error:
             self.skipped.append(SkippedPath(folder, str(error)))
             return [path for path in subfolders if not FOLD.fullmatch(path.name)]
+
         # A folder with folds or parts is a dataset; in other folders each file may be one.
         files = [folder] if has_folds else _data_files(paths)
         self.candidates += files

@@ -171,6 +171,7 @@ def planned_benchmark(
     keeps them in the cache.
     """
     planning = _Planning(comparison, stored)
+
     # An interruption by the user ends all; any other error skips the candidate.
     for path in candidates:
         try:
@@ -217,11 +218,13 @@ class _Planning:
         if repeated:
             self.skip(path, repeated)
             return
+
         # Data without parts are divided, so that there is something to measure.
         comparison = self.comparison
         if not _has_parts(first_plan, opened):
             divisions = {**comparison.divisions, source: DIVISION}
             comparison = replace(comparison, divisions=divisions)
+
         # Some method must be possible.
         runs = tuple(self._runs(comparison.plans(source), first_plan, opened))
         possible_runs = [run for run in runs if not run.problem]

@@ -38,6 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", nargs="?", help="study file, or TOML plan"
     )
+
     # The check of file kinds, which reads this attribute, then accepts a text file, as a
     # plan is, and not only a study.
     source.also = ("text",)
@@ -61,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.references import bibtex_of
 
     refuse_output_with_json(args)
+
     # The output must not replace a file that was read.
     references, read_files = _references(args)
     if args.out is not None:
@@ -118,6 +120,7 @@ def _references(
         allow_named_code(args, args.source)
         plan = with_data_beside(load_plan(args.source), args.source)
         return plan_references(plan), []
+
     # A study: all of its finished runs, or the one with the number.
     choice = EVERY_RUN if args.number is None else RunChoice(numbers=(args.number,))
     with reading(args.source) as (study, _):

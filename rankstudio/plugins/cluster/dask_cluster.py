@@ -81,6 +81,7 @@ def connected(
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
+
         # A server of another kind would make the client wait or fail in odd ways. The
         # handshake runs in another thread, as this one may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
@@ -298,6 +299,7 @@ class ClusterWorkers:
                 f"The worker {workers_lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
+
         # Files of folds are sent: the part is the training part of a fold 1, which has
         # no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
@@ -310,10 +312,12 @@ class ClusterWorkers:
         future has the sums that the call computes from it.
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
+
         # Workers keep their order, so that most shards keep their worker when others
         # come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
+
         # Without workers, dask keeps the call for the first one that comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
@@ -437,6 +441,7 @@ def _check_workers(client: Client, address: str) -> None:
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
             "on all workers."
         ) from error
+
     # Each version must be that of this machine.
     for worker, remote_versions in versions_of_workers.items():
         for name, version in versions().items():

@@ -72,12 +72,14 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
+
     # Two parts of the same data are compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
     rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
+
     # One line for each of the two parts, above the table.
     lines = []
     for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
@@ -89,6 +91,7 @@ def drift_result(
             queries=part.n_queries,
         )
         lines.append(one_line(line))
+
     # One row for each feature that both parts have;
     # the columns of A and B are values of each part.
     header = (
@@ -169,11 +172,13 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """
     own_run = transferred.own
     folds = transferred.folds_of_features()
+
     # Both mean measures with their comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated
     }
+
     # Whether A's model has each feature: first the features of A, then those of B, the
     # most frequent first.
     features = {
@@ -184,6 +189,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         _measures_table(run, own_run, measures),
         _features_table(own_run, features, folds),
     )
+
     # The same results as plain values, for JSON.
     rows = [
         {"feature": i, "model": in_model, "folds": folds[i]}
@@ -233,6 +239,7 @@ def _measures_table(
         )
         for name, values in measures.items()
     ]
+
     # Lines above the table that explain A, B and the difference.
     difference = tr(
         "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
@@ -259,6 +266,7 @@ def _features_table(
     """
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
+
     # The text of a truth value has this value as its index.
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [

@@ -103,6 +103,7 @@ def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
             raise PlanError(
                 f"{option}: not allowed with --study, which compares DATA with the data of the run."
             )
+
     # The run with a number, or the only one of the study.
     opened = opened_run(args.study, args.number)
     return opened.result, opened.dataset, data_place(args.data)

@@ -142,6 +142,7 @@ def carried(
         GIVEN_MODEL.key, plan, result.data_name, model_path, other
     )
     train_queries = queries_of(whole(dataset))
+
     # Models are measured on the test part or, without one, on the validation part.
     parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {

@@ -58,6 +58,7 @@ def write(function: ScoreFunction) -> Files:
         "",
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
+
     # The body adds up weighted values, or the score
     # of each tree, which is a function of its own.
     body = []
@@ -76,6 +77,7 @@ def write(function: ScoreFunction) -> Files:
         "{",
         "    double s = 0.0;",
     ]
+
     # "(void)x" prevents a warning if the model has no features.
     lines += ["    (void)x;", *body, "    return s;", "}"]
     return {"": ("\n".join(lines) + "\n").encode()}
@@ -110,6 +112,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         raise OutputError(
             f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
         )
+
     # An array in C must have at least one element.
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)

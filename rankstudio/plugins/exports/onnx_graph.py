@@ -44,6 +44,7 @@ def write(function: ScoreFunction) -> Files:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
+
     # A model without inputs gets one that has no effect, as a matrix has columns.
     k = max(1, len(function.inputs))
     constants = []
@@ -64,6 +65,7 @@ def write(function: ScoreFunction) -> Files:
         node = helper.make_node(
             "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
         )
+
     # The graph with its input, its only operator and its output.
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
@@ -83,6 +85,7 @@ def write(function: ScoreFunction) -> Files:
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
+
     # The ids and names of the features, one on each
     # line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
@@ -122,6 +125,7 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
+
     # The operator has one list for each property of the splits. In its terms, "true" is
     # the child for values up to the threshold.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(
@@ -161,6 +165,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     session = onnxruntime.InferenceSession(
         files[""], options, providers=["CPUExecutionProvider"]
     )
+
     # The graph of a model without inputs has one that has no effect.
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
     (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})

@@ -33,6 +33,7 @@ def write(function: ScoreFunction) -> Files:
     root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
+
     # The fields are the features that the model uses.
     fields = SubElement(
         root, "DataDictionary", numberOfFields=str(len(function.inputs))
@@ -69,6 +70,7 @@ def write(function: ScoreFunction) -> Files:
         segments = SubElement(model, "Segmentation", multipleModelMethod="sum")
         for number, tree in enumerate(function.trees, start=1):
             segment = SubElement(segments, "Segment", id=str(number))
+
             # The predicate of a segment: the tree counts for each document.
             SubElement(segment, "True")
             _tree(segment, tree, function)
@@ -100,6 +102,7 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     schema = SubElement(model, "MiningSchema")
     for column in sorted({column for column, _, _, _ in tree.splits}):
         SubElement(schema, "MiningField", name=function.inputs[column].identifier)
+
     # Every document enters the root.
     names = list(function.columns)
     root = SubElement(model, "Node")

@@ -80,6 +80,7 @@ def write(function: ScoreFunction) -> Files:
     them follow. The only file has the key "", the ending of its name after the stem.
     """
     ids = [feature.id for feature in function.inputs]
+
     # "=" is dropped: "k 5, lambda 2"
     about = " ".join(comment_text(function.about, "python").split())
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
@@ -93,6 +94,7 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         lines += _tree_lines(function, ids)
+
     # The functions that compute a score from the numbers.
     # Trees that split on sums of features compute these sums first; a model with scaled
     # inputs also has a function for all documents of a query.
@@ -159,6 +161,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
+
         # The script `trial_script.py` expects these arguments in this order: what to
         # run, seconds, bytes, the files, and whether inputs are scaled. Python gets no
         # settings of the user (-I), and no other packages (-S).

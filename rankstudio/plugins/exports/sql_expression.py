@@ -36,6 +36,7 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_case(tree.nested(), names)}" for tree in function.trees]
+
     # Comments say what the expression computes, and what each column is.
     columns = [
         f"-- {feature.identifier}: feature {feature.id}, {comment_text(feature.name, 'sql')}"

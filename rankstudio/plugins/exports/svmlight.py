@@ -81,6 +81,7 @@ def read(
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
+
     # Weights are sums over the support vectors, each a line with a factor, pairs of
     # feature and value, and a comment after "#".
     weights = [0.0] * len(columns)
@@ -93,6 +94,7 @@ def read(
             )
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
+
     # Scores are printed with few digits.
     if documents.dtype is np.float64:
         return scores
@@ -117,6 +119,7 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     """
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
+
     # The greatest score that values in these ranges can have.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
@@ -128,6 +131,7 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
             strict=True,
         )
     )
+
     # A power of two, so that scaling does not round. Its limits avoid factors near the
     # ends of the range of doubles.
     scale_exponent = 0

@@ -169,6 +169,7 @@ def explain(
         correlations = (
             None if correlations is None else groups.correlations(correlations)
         )
+
     # A path of iterations or rounds weighs all features at once; on the other paths,
     # the feature was selected at a step, or is not in the chosen model.
     inside = feature in context.path.steps[context.position].selected
@@ -213,6 +214,7 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         return tr(
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
+
     # A backward selection drops the feature with the least score.
     if score.least and margin.rival is not None:
         return _drop_sentence(context, margin, margin.rival)
@@ -371,6 +373,7 @@ def _closest_step_sentence(
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
     index = int(np.nanargmax(share_of_best))
+
     # The columns that were selected at this step; a group has several.
     selected = taken_at(path, index)
     values = scores[index]
@@ -387,6 +390,7 @@ def _closest_step_sentence(
     name = _name_with_r(context.names[winner], correlations, feature, winner)
     if score.source is ScoreSource.CRITERION and min(winner_score, own_score) <= 0:
         return _closest_without_use(winner_score, own_score, details, name)
+
     # Gains are scores with a sign by which the greatest is the best.
     size = max(abs(winner_score), abs(own_score))
     behind = float(gains[winner] - gains[feature]) / size if size else 0.0
@@ -436,6 +440,7 @@ def _displacement_sentence(
         float(score.of(step, path.divisor)[feature])
         for step in path.steps[: context.position + 1]
     ]
+
     # A feature that is selected at a step lowers the scores of the next one.
     falls = [
         (before - after, step_index)
@@ -470,6 +475,7 @@ def _similarity_sentence(
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
+
     # A correlation of 0 is that of a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
@@ -504,6 +510,7 @@ def _weight_explanation(
             then=_at_round(path, path.steps[top].number),
         )
         return tr("Why it is not in the model"), [sentence]
+
     # The feature is compared with the next one in order of score, if that has a
     # positive score; without it, the fields of the comparison are not used.
     order = np.argsort(-values, kind="stable").tolist()
@@ -540,6 +547,7 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -
     """
     size = context.size
     parts = []
+
     # A model with all features has each of them with any parameters.
     if inside and size == context.n_candidates:
         return ""
@@ -631,6 +639,7 @@ def _state_labels(
         count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
+
     # A label begins a range if the one before it does not have the state.
     ranges: list[list[str]] = []
     state_before = not wanted_state

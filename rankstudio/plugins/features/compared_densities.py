@@ -103,6 +103,7 @@ def compared_densities(
         grid, classes = _grid_and_densities(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
         rank = order.index(column) + 1 if column in order else 0
+
         # The method's score of a feature is its importance plus the divergence.
         importance = score - compared.divergence
         densities.append(
@@ -149,6 +150,7 @@ def _grid_and_densities(
     if indices.size < 2:
         return np.zeros(0), ()
     places = compared.places[indices]
+
     # Of many values, the ones next to evenly spaced points are enough.
     if indices.size > MOST_POINTS:
         even_points = np.linspace(places[0], places[-1], MOST_POINTS)
@@ -157,6 +159,7 @@ def _grid_and_densities(
         )
         indices = indices[next_to_points]
         places = places[next_to_points]
+
     # Density of each class on the documents with a value, shape (R, P) for R classes.
     mass = compared.densities * compared.counts
     classes = []

@@ -251,6 +251,7 @@ class Inspector:
         data = self.dataset
         if isinstance(data.X, SparseRows):
             return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
+
         # The products of all pairs of centred columns are summed over shards of whole
         # queries, as the centred copy of all rows might not fit into memory.
         gram = np.zeros((data.n_features, data.n_features))
@@ -260,6 +261,7 @@ class Inspector:
             block = centre(rows, ptr - part.first_row)
             gram += block.T @ block
             release(rows)
+
         # A constant column has the norm 0, and gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -300,6 +302,7 @@ class Inspector:
                 (text, y == label)
                 for text, label in zip(class_names(labels), labels, strict=True)
             ]
+
         # Real-valued labels: ranges with about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
         return [
@@ -350,6 +353,7 @@ class Inspector:
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
         products = self.correlations[list(other_columns), column]
+
         # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of
         # the largest one, and dividing by it would determine R². 1e-10 is above n eps,
         # and below the eigenvalues of different features.
@@ -369,6 +373,7 @@ class Inspector:
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
+
         # The values are equal, or too close to have different numbers between them.
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()

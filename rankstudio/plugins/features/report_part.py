@@ -56,6 +56,7 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     fold = next((f for f in folds if f.number == first.fold), None)
     if fold is None or not first.chosen.step.selected:
         return
+
     # The correlations of wide or sparse data are not computed as a whole.
     if is_wide(fold.train):
         text = f"{run.name}: substitutes compare all pairs of features, and these are too many, or sparse."
@@ -101,6 +102,7 @@ def _group_paragraphs(
         if len(group.selected) + len(group.others) > 1
     ]
     single = [group for group in model_substitutes.groups if group not in similar]
+
     # The change of the criterion is NaN if it was not computed.
     has_changes = any(
         not isnan(swap.change)
@@ -119,6 +121,7 @@ def _group_paragraphs(
             else ""
         )
         title = f"Run {run.number}: similar features"
+
         # Columns 0, 1 and 3 are texts, the others numbers.
         yield TextTable(
             title,
@@ -195,6 +198,7 @@ def _group_row(
     others_text = (
         listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     )
+
     # Swaps without a computed change (NaN) come last. In a cluster without other
     # features there is nothing to swap.
     swap: Swap | None = min(

@@ -189,11 +189,13 @@ def substitutes(
     parameters = (
         path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
     )
+
     # None if the ranker is not RankRLS: then the effect of a swap is not computed.
     regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
+
     # Features of groups, which are only swapped as a whole.
     joint = (
         {column for group in groups.groups if len(group) > 1 for column in group}
@@ -214,6 +216,7 @@ def substitutes(
     else:
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
+
     # Per document, if the criterion is a sum over documents.
     changes = {
         swap: change / path.divisor
@@ -244,6 +247,7 @@ def _shown_columns(
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     similarity = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
+
     # 2 is greater than any correlation, so that selected features come first.
     similarity[list(selected)] = 2.0
     chosen = set(np.argsort(-similarity, kind="stable")[:MOST_SHOWN].tolist())
@@ -267,6 +271,7 @@ def _criterion_changes(
     in_same_clusters = {
         int(other) for column in selected for other in clusters.members(column)
     } - inside
+
     # The first of the two sets of candidates whose swaps do not take too long.
     Q = data.ptr.size - 1  # number of queries
     for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
@@ -277,10 +282,12 @@ def _criterion_changes(
             criterion, swapped, without, _ = swap_criteria(
                 data, regularization, selected, candidates
             )
+
             # A row per removed feature: the criterion without it in column 0, and with
             # each candidate instead in the other columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
+
             # Differences by rounding are no changes.
             changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
@@ -311,6 +318,7 @@ def _group_swaps(
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
         return (), NOT_SWAPPED
     criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
+
     # The least cost with the added group, by the position of the removed group.
     best: dict[int, tuple[float, int]] = {}
     for (removed, added), cost in swapped.items():
@@ -354,11 +362,13 @@ def _substitute_groups(
             for c in members[np.argsort(-similarity, kind="stable")]
             if c not in inside
         )
+
         # |r| of each pair of the cluster's features, above the diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]
         least = float(pairs.min()) if pairs.size else float("nan")
+
         # Without unselected features in the cluster, any shown one may be the best
         # swap, but no constant one: its correlation is 0, even with itself.
         possible = outside or tuple(
@@ -370,6 +380,7 @@ def _substitute_groups(
             for column in chosen
             if column not in joint
         ]
+
         # A single feature of a group without similar features is described by the swap
         # of its group.
         if not outside and len(chosen) == 1 and chosen[0] in joint:

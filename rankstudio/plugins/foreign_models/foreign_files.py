@@ -69,6 +69,7 @@ def is_foreign_text(path: Path) -> bool:
         return False
     if head.startswith(f"{_LIGHTGBM_START}version="):
         return True
+
     # A file of RankLib begins with "## " and the name of a method.
     first_line, _, _ = head.partition("\n")
     return head.startswith("## ") and first_line[3:].strip() in _RANKLIB_KINDS
@@ -118,6 +119,7 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     if feature_set is None:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
+
     # The numbers of the model are places in the set, from 0.
     if any(
         SHIFTED in text
@@ -153,6 +155,7 @@ def _parsed_file(path: Path) -> ParsedModel | None:
         return ranklib_model(text)
     try:
         values = json.loads(text)
+
         # Called for its error only: a ValueError for unpaired UTF-16 surrogates.
         json.dumps(values, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -171,14 +174,17 @@ def _parsed_json(values: Any) -> ParsedModel | None:
             isinstance(tree, dict) and "nodeid" in tree for tree in values
         )
         return xgboost_dump(values) if is_dump else None
+
     # Models with "format" are those of RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
+
     # Keys that only one library writes.
     if "learner" in values:
         return xgboost_model(values)
     if "oblivious_trees" in values or {"trees", "features_info"} <= values.keys():
         return catboost_model(values)
+
     # Models of search engines.
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
@@ -220,6 +226,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
+
     # The weight of a feature in trees is its share of the splits.
     counts = Counter(column for tree in trees for column, *_ in tree.splits)
     total = sum(counts.values())
@@ -255,6 +262,7 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
             for t in lightgbm_trees
         ]
         return tuple(score_trees), text
+
     # A tree that is a single leaf adds the same to all scores, and changes no ranking.
     trees = tuple(tree for tree in parsed.trees if tree.splits)
     if not trees:
@@ -264,6 +272,7 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     tree_texts = [
         f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
     ]
+
     # One column more than used, as LightGBM needs at least two features.
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
@@ -288,11 +297,13 @@ def _feature_ids(
         number: parsed.names[number] for number in used if number < len(parsed.names)
     }
     id_of = _named_ids(dataset) if name_of else {}
+
     # The model may have been exported by RankStudio, which changes names for other
     # programs. Names of the data come first.
     if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if name_of.get(number, "") not in id_of]
+
     # A library that names its first column "feature_0" counts columns from 0, so that
     # its "feature_1" is not the feature with id 1.
     counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
@@ -329,6 +340,7 @@ def _refuse_numbers(
     data's features by such numbers.
     """
     ids = dataset.feature_ids.tolist()
+
     # The first feature of the model whose number the data do not have.
     missing = next((number for number in used if number not in numbers), None)
     fields = {
@@ -342,6 +354,7 @@ def _refuse_numbers(
             "{file}: the model of {program} uses no features. Open one that has a split or weight."
         )
         raise DatasetError(text.format(**fields))
+
     # Without any numbers, the features of the model
     # and those of the data could not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
@@ -356,12 +369,14 @@ def _refuse_numbers(
             "Expected as many, or names."
         )
         raise DatasetError(text.format(size=parsed.n_features, **fields))
+
     # Some features were matched, but one has a number that the data do not have.
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
             "have numbers from {first} to {last}."
         )
+
         # True counts as 1: users count places in a feature set from 1.
         shift = parsed.numbering == "set"
         places = {
@@ -416,6 +431,7 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
+
     # Numbers are places in a feature set, from 0. Without the set, features without
     # names of their own are in the order of their ids, from 1.
     if parsed.numbering == "set" and feature_set is not None:
@@ -427,11 +443,14 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
         return {number - 1: number for number in ids}
     if parsed.numbering == "set":
         return {}
+
     # Numbers are ids.
     if parsed.numbering == "id":
         return {number: number for number in ids}
+
     # Numbers are columns.
     if parsed.n_features == max(ids) + 1:  # a column for each id, from 0
         return {number: number for number in ids}
+
     # As many columns as the data have features, or an unknown number of them.
     return dict(enumerate(ids)) if parsed.n_features in (0, len(ids)) else {}

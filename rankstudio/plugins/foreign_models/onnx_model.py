@@ -135,6 +135,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     }
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
+
     # Constants are initializers or outputs of Constant
     # nodes; all other nodes are the chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
@@ -146,9 +147,11 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
+
     # Initializers may be listed as inputs of the
     # graph, too; those are no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
+
     # Each value must be defined once, else the name of an input would be ambiguous.
     name_counts = Counter([tensor.name for tensor in graph.initializer])
     name_counts.update([value.name for value in inputs])
@@ -158,6 +161,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     has_repeated_name = max(name_counts.values()) > 1
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
+
     # Follow the chain: each operator takes the
     # output of the one before as its first input.
     stage = _input_stage(inputs[0])
@@ -165,6 +169,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
+
         # The remaining inputs are constants; an optional
         # input that is left out has an empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
@@ -172,6 +177,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
+
     # The ONNX export writes the names of the
     # features to the metadata, one on each line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
@@ -237,6 +243,7 @@ def _stage_after(
             model = ParsedModel(ONNX, trees=trees)
             dtype = stage.dtype
             is_column = True
+
     # No split may be on a column that the input does not have.
     if stage.n_features and any(
         c >= stage.n_features for tree in model.trees for c, *_ in tree.splits
@@ -288,6 +295,7 @@ def _reshaped(
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
+
     # With "allowzero", a 0 in a shape would mean a size of 0.
     allowed = _allowed_shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
@@ -307,11 +315,13 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
     a size, and -1 infers it from the others.
     """
     n = stage.n_features
+
     # Before the operator that scores, values are documents, whose shape must not change.
     if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
         return dict.fromkeys(shapes[operator], stage)
+
     # Afterwards they are scores: a column of shape (m, 1), or a row of shape (m,).
     column = replace(stage, is_column=True)
     row = replace(stage, is_column=False)
@@ -366,6 +376,7 @@ def _linear_model(
     )
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
+
     # Called for its error only, for a constant that is not finite.
     _weights(values.get("intercepts", ()))
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
@@ -463,6 +474,7 @@ def _regressor_trees(
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
+
     # The properties of all nodes of all trees are
     # parallel lists; each row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
@@ -472,17 +484,21 @@ def _regressor_trees(
     }
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
+
     # by the numbers of the tree and of the node
     nodes = {(row[0], row[1]): row for row in rows}
+
     # The leaves have their values in lists of
     # their own, by the numbers of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
+
     # The tree of each run of consecutive rows; a tree whose rows are not consecutive
     # occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
+
     # All values must belong to one score, and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(
@@ -510,6 +526,7 @@ def _regressor_trees(
         column, threshold, true_is_below = _checked_split(
             stage, node, feature, mode, value
         )
+
         # `flat_tree` expects the child below the threshold first.
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
@@ -521,6 +538,7 @@ def _regressor_trees(
         flat_tree(ONNX, (tree_number, root), look)
         for tree_number, root in roots.items()
     ]
+
     # Every node must have been reached from a root.
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
@@ -535,6 +553,7 @@ def _ensemble_trees(
     The operator has all splits in one array and all leaves in another.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
+
     # The standard's numbers of the ways to aggregate
     # trees that can be read; others are refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
@@ -542,12 +561,14 @@ def _ensemble_trees(
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
+
     # Thresholds and leaves have the type of the
     # input, and each array has one dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
         raise unreadable(ONNX, tr("each node of a tree once"))
+
     # Each list of properties has one entry for each split.
     lists = {
         k: v
@@ -556,6 +577,7 @@ def _ensemble_trees(
     }
     if any(len(column) != len(splits) for column in lists.values()):
         raise unreadable(ONNX, tr("each node of a tree once"))
+
     # All leaves contribute to target 0, as a document has one score.
     if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
         raise refused(
@@ -582,6 +604,7 @@ def _ensemble_trees(
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
+
         # A number that the standard does not define
         # is kept as text for the error message.
         mode = (
@@ -594,6 +617,7 @@ def _ensemble_trees(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
         true, false = (child_key(node_index, side) for side in _SIDES)
+
         # `flat_tree` expects the child below the threshold first.
         return (
             (column, threshold, true, false)

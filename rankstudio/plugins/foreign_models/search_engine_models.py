@@ -56,14 +56,17 @@ def ranklib_model(text: str) -> ParsedModel:
             for pair in matches
             if pair is not None
         ]
+
         # The id 0 stands for the constant of a regression, which changes no ranking.
         return ParsedModel(
             _RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id"
         )
+
     # All other models are ensembles of trees in XML.
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
+
     # Declarations of entities, which an XML parser would expand, are refused.
     if "<!" in body or "<?" in body:
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
@@ -98,6 +101,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
             return factor * finite(_RANKLIB, output)
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
+
         # RankLib compares floats, RankStudio doubles.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
@@ -149,6 +153,7 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         return 0.0, 1.0
     parameters = norm.get("params", {})
     kind = str(norm["class"]).rpartition(".")[2]
+
     # Defaults are those of Solr.
     if kind == "StandardNormalizer":
         offset = finite(_SOLR, parameters.get("avg", 0))
@@ -158,6 +163,7 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
+
     # A width of 0 or less would turn the order of values around, or divide by 0.
     if width <= 0:
         raise ValueError(width)
@@ -185,14 +191,17 @@ def _solr_tree(
         values up to it and above it. The nodes below a split become known with it.
         """
         node = nodes[key]
+
         # Every leaf is multiplied by the weight of the tree.
         if node.get("value") is not None:
             return factor * finite(_SOLR, node["value"])
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
+
         # Solr compares in single precision, with a small slack.
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
+
         # The threshold is for a normalized value; here it becomes one for the value
         # itself, or the greatest double that Solr rounds to at most the threshold.
         offset, width = norms[number]
@@ -216,6 +225,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
+
         # A definition that is a text is not the model yet: `values` are type and
         # definition themselves.
         if isinstance(model, str):
@@ -231,6 +241,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
+
         # The definition of a model may be JSON text within the JSON.
         contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":

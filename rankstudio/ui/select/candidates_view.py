@@ -96,6 +96,7 @@ class CandidatesView(QWidget):
         if not np.isfinite(values).any():
             self._show_nothing(_EMPTY_TEXT)
             return
+
         # All features of a group have the group's score, so that the bar of the first
         # one is enough. Features are columns, that is positions in `values`.
         ids = np.asarray(feature_ids)
@@ -119,6 +120,7 @@ class CandidatesView(QWidget):
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
+
             # The gain from which on a candidate has a bar. It is the result of a
             # partition, as sorting many thousands of candidates would visibly delay
             # the window.
@@ -126,6 +128,7 @@ class CandidatesView(QWidget):
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
+
         # One bar for each group or feature, with the selected one marked.
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(
@@ -187,6 +190,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     rival = names[margin.rival]
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
+
     # A positive score is a reduction of the criterion. If one of the two features
     # does not lower the criterion, a share of the lead has no meaning.
     if lead_without_use(score, margin):
@@ -196,6 +200,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
         elif margin.rival_score > 0:
             text = tr("{name}, though {rival} would lower the {criterion}")
         return text.format(name=name, rival=rival, criterion=tr(score.criterion))
+
     # The lead over the next candidate, which may be negative.
     relation = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(

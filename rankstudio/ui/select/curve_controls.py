@@ -96,6 +96,7 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
+
         # A second click, when the marked model is
         # chosen already, leads back to the best one.
         is_best = mark.x == best
@@ -103,8 +104,10 @@ class SmallestButton(QPushButton):
         returns_to_best = is_chosen and not is_best
         x = best if returns_to_best else mark.x
         self._target = mark.key, x
+
         # There is nothing to choose if the marked model is the best one and chosen.
         self.setEnabled(not (is_best and is_chosen))
+
         # The full text, and a short one for narrow panels.
         if returns_to_best:
             full = short = tr("Best: {x_name} = {x:g}")
@@ -115,6 +118,7 @@ class SmallestButton(QPushButton):
         self._texts = full, short.format(x_name=x_name, x=x)
         self.setAccessibleName(full)
         self.set_short(self._short)
+
         # The tooltip says what a click chooses.
         if is_best:
             tip = tr(

@@ -82,12 +82,14 @@ def over_grid(
     """
     if len(combinations) < 2:
         return None
+
     # The parameters that differ between combinations;
     # the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
     x_axis = next((index for index in varied if axes[index].is_grid), None)
     if x_axis is None:
         return None
+
     # Combinations with the same values of all other parameters are points of one curve.
     other_axes = [index for index in varied if index != x_axis]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
@@ -194,12 +196,14 @@ class CurvesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
+
         # The settings of the plan whose curves are shown, as `begin` describes them.
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._has_steps = True  # whether paths have several steps
         self.over: OverGrid | None = None
+
         # -1.0 if the criterion is the negative of a measure, which is drawn
         self._sign = 1.0
         self._selects = False  # whether the method selects features
@@ -207,6 +211,7 @@ class CurvesPanel(Panel):
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
+
         # What is drawn: the curves, the interval over the folds (ks, that of the
         # criterion, those of the measures), the chosen and the inspected model, and the
         # measures and name of the best single feature.
@@ -215,6 +220,7 @@ class CurvesPanel(Panel):
         self._chosen: tuple[Key, int] | None = None
         self._inspected: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
+
         # The plot of the criterion, and the plot of the measure.
         self.slider = LambdaSlider()
         self.slider.hide()
@@ -233,11 +239,13 @@ class CurvesPanel(Panel):
         self.validation_plot.shared = Shared(
             "validation", tr("Validation curves"), always=True
         )
+
         # Controls beside the plots.
         self.left_out = LeftOutBox()
         self.smallest = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
+
         # The heat map, which another controller adds.
         self._map: QWidget | None = None
         self._offers_map = False
@@ -250,6 +258,7 @@ class CurvesPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
+
         # A high panel has its two plots above each other.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
@@ -316,17 +325,20 @@ class CurvesPanel(Panel):
         self._step_kind = step_kind
         self._has_steps = n_steps > 1
         self._sized = sized
+
         # Without steps, the curves are over a parameter instead of k.
         self.over = (
             over_grid(axes, combinations) if sized and not self._has_steps else None
         )
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
+
         # The text below the plots says what the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
             legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
         self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
+
         # No curve has a point yet, and none is chosen.
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
@@ -335,6 +347,7 @@ class CurvesPanel(Panel):
         self.show_smallest(None)
         self.set_caption("")
         self._title_criterion(criterion)
+
         # None leaves the range to the points: the only step of a ranker has all
         # features, and the number of iterations is not known in advance.
         x_range: tuple[float, float] | None = (
@@ -342,6 +355,7 @@ class CurvesPanel(Panel):
             if n_steps > 1 and step_kind is not StepKind.ITERATIONS
             else None
         )
+
         # There is one curve for each combination, or, if the x axis is a parameter, one
         # for each combination of the other parameters.
         names = list(self._paths)
@@ -442,6 +456,7 @@ class CurvesPanel(Panel):
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
+
         # Over a grid, the point's curve has points of other paths as well, so that it is
         # drawn as a whole.
         if self.over is not None:
@@ -492,6 +507,7 @@ class CurvesPanel(Panel):
         )
         self._explain()
         self._draw(key)
+
         # The marks of the chosen and the inspected model lie on their curves.
         marked_keys = [
             marked_key
@@ -531,6 +547,7 @@ class CurvesPanel(Panel):
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
+
         # The Tab key goes from the button of the smallest model through the widget's
         # controls to the box of left-out queries.
         focused = (
@@ -570,6 +587,7 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure, by its name such as "NDCG@10": draw all curves and marks of it."""
         self._measure = name
+
         # Left-out measures have a plot of their own only without a validation part.
         left_out = (
             tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
@@ -629,6 +647,7 @@ class CurvesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
+
         # otherwise a long text would make the form narrower
         self._below.setWordWrap(True)
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -657,6 +676,7 @@ class CurvesPanel(Panel):
             self._asked,
             spacing=2,
         )
+
         # Each row, and the width of the panel from which on its parts are side by side.
         self._rows: list[tuple[QBoxLayout, int]] = [
             (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
@@ -668,9 +688,11 @@ class CurvesPanel(Panel):
         """Connect the signals of the plots, and let each plot follow the zoom and the cursor of the other."""
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
+
             # A double click on a point, or Enter, chooses its model.
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
+
         # The button knows curve and x of its model, others the path_key and k of a path.
         self.smallest.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
@@ -733,10 +755,12 @@ class CurvesPanel(Panel):
         if path is not None and not self._shows_left_out_only:
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
+
         # If the x axis is a parameter, each path is only a point, and all points of its
         # curve are drawn. A text is the key of a path beside the grid.
         if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out_name)
+
         # The label says what is left out.
         label = (
             tr("left-out queries, selection not repeated")
@@ -798,11 +822,13 @@ class CurvesPanel(Panel):
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
             self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
             return
+
         # Fewer models may have a measure than a criterion.
         values = path.validation.get(self._shown, [])
         xs = [self._x(key, k) for k in path.ks]
         self.criterion_plot.set_curve(key, xs, path.criterion)
         self.validation_plot.set_curve(key, xs[: len(values)], values)
+
         # `begin` has set the labels of the paths of the run; others bring their own.
         if isinstance(key, str):
             for plot in self.plots().values():
@@ -866,6 +892,7 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
+
         # The first line names the model: its k, unless the x axis is a parameter, its
         # values if there are several paths, and its state. A ranking from a file has
         # neither k nor values.
@@ -875,6 +902,7 @@ class CurvesPanel(Panel):
         )
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
+
         # One line for the shown measure, and one for the left-out measure beside it.
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
@@ -912,6 +940,7 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     """
     if len(combinations) < 2:
         return ""
+
     # With one parameter that differs, the legend names its first and last value.
     varied = varied_axes(combinations)
     if len(varied) > 1:

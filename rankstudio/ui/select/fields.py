@@ -152,6 +152,7 @@ class Field(QWidget):
         self.theme = theme
         self.parameter = parameter
         self.editor = editor
+
         # The default in the form in which all values are stored and compared.
         self._default = self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
@@ -242,6 +243,7 @@ class Field(QWidget):
         # The error is hidden until there is one.
         self.error.setWordWrap(True)
         self.error.hide()
+
         # The reset button is hidden while the value
         # is the default, but keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
@@ -250,6 +252,7 @@ class Field(QWidget):
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+
         # Label, reset button and editor are in row
         # 0, the error is in row 1 below all three.
         self.grid = grid = QGridLayout(self)
@@ -505,6 +508,7 @@ class EditableField(TypedField):
             theme, parameter, choice_box(tuple((name, name) for name in usual))
         )
         self.editor.setEditable(True)
+
         # A typed value is not added to the list.
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.editor.activated.connect(self.commit)
@@ -545,6 +549,7 @@ class ChoicesField(ChoiceField):
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
+
         # Several values, a file of own values, or a sum are no choice of the list; they
         # are shown as one more item.
         has_several = self.parameter.several(self._value)
@@ -557,6 +562,7 @@ class ChoicesField(ChoiceField):
                 else self.parameter.format(self._value),
                 _SEVERAL_VALUES_KEY,
             )
+
         # Items that ask for several values, for a sum or for a file.
         if has_several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
@@ -618,6 +624,7 @@ class ChoicesField(ChoiceField):
             self.show_value()
         else:
             super()._take_current()
+
         # The menu is opened below the box, with the first value focused.
         if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
@@ -755,6 +762,7 @@ class FeatureChip(QFrame):
         self.name = name
         self._theme = theme
         self._shows_name = shows_name
+
         # The chip is named after the feature, for screen readers, too.
         named(
             self,
@@ -763,6 +771,7 @@ class FeatureChip(QFrame):
             f"{feature_id} {name}",
         )
         self.setFixedHeight(26)
+
         # The cross removes the feature.
         remove_text = tr("Remove feature {feature_id}, {name}").format(
             feature_id=feature_id, name=name
@@ -808,6 +817,7 @@ class FeatureChip(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
+
         # A line of one pixel is sharp only in the middle of pixels.
         painter.drawRoundedRect(
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
@@ -832,6 +842,7 @@ class FeaturesField(Field):
         # Id and name of each feature of the open data; empty without data.
         self._ids_of_data = np.empty(0, dtype=np.int64)
         self._names = cast("Sequence[str]", ())
+
         # The base class shows the default value, for which all parts must be there.
         self._completions = QStringListModel()
         self._box = QWidget()
@@ -842,6 +853,7 @@ class FeaturesField(Field):
         self._stack_chips()
         self._line.setPlaceholderText(_SEARCH_HINT)
         completer = QCompleter(self._completions, self._line)
+
         # deleted with the completer, not by Python's garbage collection
         self._completions.setParent(completer)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -850,6 +862,7 @@ class FeaturesField(Field):
         popup = named(QListView(), f"completions-{parameter.name}", role="popup")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
+
         # Queued, because the completer writes its text into the line only after it has
         # emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
@@ -877,6 +890,7 @@ class FeaturesField(Field):
         If the plan tries several sets of features, the result is a tuple of such tuples.
         """
         ids = self.parameter.validate(raw)
+
         # Without open data, `_names` is empty, and every id is accepted.
         all_ids = [i for id_set in self.parameter.values(ids) for i in id_set]
         unknown = [i for i in all_ids if self._names and self._column_of(i) is None]
@@ -951,6 +965,7 @@ class FeaturesField(Field):
         except ParameterError as error:
             self.show_error(str(error))
             return
+
         # Several sets of features replace the value; single features are added to it.
         if self.parameter.several(added):
             self.enter(added)
@@ -968,6 +983,7 @@ class FeaturesField(Field):
         matches = [
             i for i, name in self._found(written) if f"{i} {name}".casefold() == written
         ]
+
         # A text other than numbers is a name: first
         # as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
@@ -983,6 +999,7 @@ class FeaturesField(Field):
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)
+
         # Everything else is read as ids.
         ids: tuple[Any, ...] = self.parameter.validate(text)
         return ids

@@ -156,6 +156,7 @@ def _rule_parameter(present: str) -> Parameter:
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
+
     # A rule that limits the number of features is named after the limit.
     rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
@@ -199,8 +200,10 @@ class MethodForm(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Method"), padding=0, name="method-form")
+
         # The greatest relevance label of the open data, which some methods limit.
         self._greatest_label = 0.0
+
         # Why a ranking from a file cannot be chosen in the form: a command opens it.
         self._refusals_of_given = {
             GIVEN_SCORES.key: tr(
@@ -208,6 +211,7 @@ class MethodForm(Panel):
             ),
             GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
         }
+
         # The fields of the plan itself.
         self._method = ChoiceField(theme, _method_parameter(methods()))
         self._divide(methods())
@@ -216,6 +220,7 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
         self._rule = ChoiceField(theme, _rule_parameter(BEST))
         theme.restyled.connect(self._align)
+
         # Remarks, each of which is shown only when it applies.
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
@@ -226,6 +231,7 @@ class MethodForm(Panel):
         self._preferences.button.clicked.connect(
             lambda _: self._tell_attribute("preferences", {})
         )
+
         # The parameters of the method, of the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
@@ -243,6 +249,7 @@ class MethodForm(Panel):
         self._page = named(QWidget(), role="page")
         self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
+
         # Edits of the fields change the plan.
         for section in self._sections:
             section.edited.connect(self._tell_edit)
@@ -251,6 +258,7 @@ class MethodForm(Panel):
         for field in (self._protocol, self._select_by, self._rule):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+
         # Until a plan is set, the form shows one without data.
         self._plan = Plan(data="")
         self._show()
@@ -298,6 +306,7 @@ class MethodForm(Panel):
         )
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
+
         # No parameter has the name of a fixed field, or is in both sections.
         parameter_fields = {
             **self._method_section.fields,
@@ -342,12 +351,14 @@ class MethodForm(Panel):
         self._method.set_value(plan.method)
         if plan.entry.selects:
             self._ranker.set_value(plan.ranker)
+
         # Show the fields of the method and ranker, then their values.
         self._show()
         self._method_section.set_values(plan.parameters)
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
+
         # The note says how features are grouped, or which files a ranking is from. To a
         # ranker that uses all features, groups make no difference.
         grouped = bool(feature_groups_of(plan)) and (
@@ -355,6 +366,7 @@ class MethodForm(Panel):
         )
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
+
         # The note on preferences (pairs of documents of which the user prefers one) is
         # there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
@@ -456,14 +468,17 @@ class MethodForm(Panel):
         self._ranker.setVisible(entry.selects)
         if entry.selects:
             self._offer_rankers(entry)
+
         # A ranking from a file is one model, so that there is nothing to choose.
         for field in (self._select_by, self._rule):
             field.setVisible(not entry.given)
+
         # The heading names what the criterion chooses.
         self._heading.setText(
             tr("How k is chosen") if entry.selects else tr("How the model is chosen")
         )
         self._heading.setVisible(not entry.given)
+
         # Some parameters of a selector concern only its own final model (p.ranks). They
         # are shown if the method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
@@ -474,6 +489,7 @@ class MethodForm(Panel):
         self._ranker_section.show_parameters(
             ranker, method(ranker).parameters if ranker else ()
         )
+
         # Remarks and tooltips on the method and on the ranker.
         self.set_caption(entry.description.citation)
         self._note_choices()
@@ -481,6 +497,7 @@ class MethodForm(Panel):
         self._ranker.editor.setToolTip(
             about(method(ranker)) if ranker else self._ranker.label.toolTip()
         )
+
         # Fields have changed, so that their alignment
         # and the order of the Tab key are made anew.
         self._align()

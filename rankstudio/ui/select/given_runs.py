@@ -70,6 +70,7 @@ class GivenController(CommandController):
         """
         session = self._models.session
         dataset = session.dataset
+
         # Of data known only from a study, the documents are not open.
         if dataset is None or not session.has_documents:
             self.failed.emit(tr("Open the data first."))
@@ -78,10 +79,12 @@ class GivenController(CommandController):
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
             """Queue the run of a plan, and name the folds for which there is no file."""
             plan, folds_without_file = planned
+
             # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
+
             # The message names the folds that have no file.
             if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
@@ -138,6 +141,7 @@ class GivenScoresController(GivenController):
         session = self._models.session
         if session.dataset is None:
             return
+
         # This order has no parameters, and nothing else ranks.
         changes = {
             "method": GIVEN_ORDER.key,
@@ -183,6 +187,7 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
+
         # The path of the file, and the choice between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(
@@ -193,9 +198,11 @@ class GivenDialog(QDialog):
             "given-place",
             tr("which models"),
         )
+
         # The name of the run.
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
         self.name.setMaxLength(_MAX_NAME_LENGTH)
+
         # The button that accepts has the command as its text.
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._accept = named(QPushButton(accept), "given-accept", role="primary")
@@ -203,6 +210,7 @@ class GivenDialog(QDialog):
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
+
         # The form with its rows; the choice is shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
@@ -216,6 +224,7 @@ class GivenDialog(QDialog):
             margins=(16, 14, 16, 14),
             spacing=10,
         )
+
         # A name is proposed for each choice until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
@@ -332,6 +341,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
+
     # One file can always rank all folds; several
     # files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
@@ -344,16 +354,19 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 "{file}: found {n} files, expected one model, or fold1.json and so on in one folder."
             ).format(file=first.name, n=len(paths))
         )
+
     # A folder without models of folds, or with this file only, leaves one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
+
     # One file named after a fold can be read in both ways.
     label = trn(
         "the model, for its own fold only",
         "{n} models, each for its own fold",
         len(by_fold),
     )
+
     # The models may be in a folder within this one, whose path is then meant.
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

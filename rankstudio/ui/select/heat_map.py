@@ -64,9 +64,11 @@ class HeatView(QWidget):
         super().__init__()
         named(self, "heat-view", accessible_name="λ × k")
         self._left_out = False  # whether left-out queries are measured
+
         # key and label of each map that can be shown
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None  # key of the map that the user chose last
+
         # The two choices above the map: what is
         # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
@@ -82,11 +84,13 @@ class HeatView(QWidget):
             accessible_name=tr("measured on"),
             tip=tr("Measured quantity"),
         )
+
         # Both are hidden until there is something to choose.
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_MIN_BOX_LETTERS)
             box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
+
         # The map and the line below it.
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -95,6 +99,7 @@ class HeatView(QWidget):
             "heat-map",
         )
         self.plot.placeholder = _NO_RUN
+
         # named after the view's title
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
@@ -134,6 +139,7 @@ class HeatView(QWidget):
                 0,
             )
             self.views.setCurrentIndex(current if views else -1)
+
         # The user's choice of the measured part is kept only while both parts stay
         # available. Otherwise index 1, left-out queries, or 0, validation, is selected.
         could_choose = self.of.isVisibleTo(self)
@@ -304,11 +310,13 @@ class HeatController(QObject):
         self._drawn: RunRecord | None = None  # the run whose values the cells show
         self._grids: GridMap | None = None  # None for a map over settings and k
         self._pair: Pair | None = None  # positions of the two grids among the axes
+
         # The chosen and the inspected model: run, position of the combination, and x on
         # its path (number of features, or round).
         self._marked: tuple[RunRecord, int, int] | None = None
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
+
         # A double click on a cell, or Enter, chooses its model.
         self.panel.plot.confirms = True
         self.panel.plot.confirmed.connect(self.confirmed)
@@ -333,6 +341,7 @@ class HeatController(QObject):
                     else _size_map_title(plan.axes),
                 )
             )
+
         # Left-out queries are measured if they select the model, or if the user wants.
         # They are shown first if they select the model, or nothing else is measured.
         left_out = plan.leaves_out or self._shown.left_out.shown
@@ -352,11 +361,14 @@ class HeatController(QObject):
         problem = self._shown.problem
         record = current.record
         dataset = current.dataset
+
         # What was drawn before is forgotten.
         self._drawn = self._grids = self._pair = None
+
         # A map of left-out measures needs them for all combinations, not only for the
         # chosen one.
         self._shown.left_out.measure_all(self.panel.left_out())
+
         # The map is empty without a run, or if the plan has no parameters to compare.
         view = self.panel.view()
         if (
@@ -369,6 +381,7 @@ class HeatController(QObject):
             self.panel.clear(problem)
             return
         self._drawn = record
+
         # The title names the measure that is shown.
         title = tr("validation {name}")
         if self.panel.left_out():
@@ -379,6 +392,7 @@ class HeatController(QObject):
                 else tr("leave-query-out {name}")
             )
         title = title.format(name=self._session.measure)
+
         # The map is either over the number of features or over two grids.
         if view == SIZES:
             self._draw_sizes(
@@ -423,6 +437,7 @@ class HeatController(QObject):
         for row, (sizes, values) in zip(matrix, curves, strict=True):
             has_cell = sizes > 0  # a model without a feature has no cell
             row[sizes[has_cell] - 1] = values[has_cell]
+
         # Rows are labelled with the values that differ between combinations.
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
@@ -448,6 +463,7 @@ class HeatController(QObject):
             higher,
         )
         self._grids = grids
+
         # The other parameters, over which the best value is taken. One of them is the
         # number of features, k, if the method selects them one after the other.
         other_labels = [
@@ -460,6 +476,7 @@ class HeatController(QObject):
             and record.plan.entry.selects
         )
         other_labels += ["k"] if has_sizes else []
+
         # The map is labelled with the values of its two grids.
         row_labels, column_labels = (
             [axis_value(axis, value) for value in axis.values]
@@ -487,12 +504,14 @@ class HeatController(QObject):
         fold = self._shown.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
+
         # Iterations end in one model, of which the measure is the last one.
         models = (
             slice(-1, None)
             if record.plan.step_kind is StepKind.ITERATIONS
             else slice(None)
         )
+
         # All folds: the mean of the curve over the folds.
         if fold is None:
             mean = self._shown.mean(record, combination)
@@ -500,6 +519,7 @@ class HeatController(QObject):
             if mean is not None and across is not None:
                 return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
+
         # One fold: the curve of its path, once it is measured.
         path = record.paths.get((fold, combination))
         measured = self._shown.measures(record, (fold, combination), complete=True).get(
@@ -530,6 +550,7 @@ class HeatController(QObject):
         record, combination, x = model
         if record is not drawn:
             return None
+
         # Over settings and k, the first column has k = 1.
         if self._grids is None or self._pair is None:
             return combination, x - 1

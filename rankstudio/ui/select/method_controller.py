@@ -47,9 +47,11 @@ class MethodController(QObject):
         self._session = session
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
+
         # Whether the given folds of a dataset have validation parts, by the name of the
         # data in a plan.
         self._validating: dict[str, bool] = {}
+
         # criterion and rule of the last plan with validation
         self._chose: tuple[str, str] | None = None
         self.form.edited.connect(self._edit)
@@ -86,6 +88,7 @@ class MethodController(QObject):
         has validation again, the criterion and rule from before are restored.
         """
         plan = self._session.plan
+
         # Whether the present folds have validation parts.
         validates = self._session.validates
         if not (
@@ -199,6 +202,7 @@ class FoldHint(QObject):
             message = _MISSING_PART_TEXTS[missing_parts].format(name=dataset.name)
         if message == self._said:
             return
+
         # A bar stands where the measures of one part would be, and is shown only if this
         # part is missing.
         self._said = message
@@ -219,6 +223,7 @@ def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):
         return ()
+
     # Inner folds of the training part validate instead of a validation part.
     validated = protocol.inner or all(fold.vali is not None for fold in dataset.folds)
     tested = all(fold.test is not None for fold in dataset.folds)

@@ -56,6 +56,7 @@ class SelectPage(RunController):
         self._models = models
         session = models.session
         runs = models.runs
+
         # The form of the method, and the strip of runs
         # with the memory forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
@@ -69,6 +70,7 @@ class SelectPage(RunController):
             margins=(0, 0, 0, 0),
             spacing=4,
         )
+
         # Selecting a run in the strip shows the run.
         self.strip.selected.connect(
             lambda key: look_at(session, runs, runs.record(key))
@@ -77,6 +79,7 @@ class SelectPage(RunController):
         self.followingChanged.connect(
             lambda: self.strip.follow.setChecked(self.following)
         )
+
         # The strip is drawn again when anything changes that it shows.
         for signal in (
             session.measureChanged,
@@ -85,6 +88,7 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
+
         # The buttons of the strip lead to the pages that answer the next questions.
         page_of_button = {
             self.strip.why: "features",
@@ -92,6 +96,7 @@ class SelectPage(RunController):
             self.strip.every: "compare",
             self.strip.another: "compare",
         }
+
         # The commands that start, stop and continue runs.
         self.control = RunCommands(models, self, self.method.form, self.forecast, self)
         self.control.resumeAsked.connect(self.goOnAsked)
@@ -111,6 +116,7 @@ class SelectPage(RunController):
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )
+
         # Hints about missing parts are shown where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
@@ -122,12 +128,14 @@ class SelectPage(RunController):
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
+
         # The page of features, if there is one, shows
         # selections as they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
+
         # Questions are offered only if the pages that answer them are there.
         self.strip.tells_why = features is not None
         if evidence is not None:
@@ -140,6 +148,7 @@ class SelectPage(RunController):
         if not right.count():
             right.hide()
         form = self.method.form
+
         # Each part with its share of additional width, and its first width in pixels.
         return row(
             "columns",

@@ -52,8 +52,10 @@ class MemoryForecast(QObject):
         self._session = session
         self._backend = backend
         self._budget = budget
+
         # The last estimate, with the plan and data that it is for.
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
+
         # The label is hidden until there is something to say.
         self.label = named(
             PlainLabel(wraps=True),
@@ -63,6 +65,7 @@ class MemoryForecast(QObject):
         )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
+
         # The memory is estimated again after each
         # change of the data, the plan or the limits.
         self._demand = OnDemand(
@@ -205,6 +208,7 @@ class RunCommands(Controller):
         session = self._session
         unfinished_run = self._resumable_run
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
+
         # Numbers of the folds to run; empty for all folds.
         chosen = session.plan.folds
         if unfinished_run is not None:
@@ -293,6 +297,7 @@ class RunCommands(Controller):
             or not self._session.read_as_planned
         ):
             return
+
         # No run starts without enough memory, or while one of the same plan can be
         # resumed, waits or works.
         if self._forecast.refusal:
@@ -311,6 +316,7 @@ class RunCommands(Controller):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
+
         # If no run works, the new one is shown at once: the choice of model of the run
         # before is stored, and the new run begins with the model that validation selects.
         if self._runs.current is None:

@@ -55,6 +55,7 @@ class RunController(PageController):
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+
         # The parts of the application's state that this controller shows.
         session = models.session
         runs = models.runs
@@ -62,12 +63,14 @@ class RunController(PageController):
         measured = models.measured
         left_out = models.left_out
         self._left_out = left_out
+
         # whether the curves were last drawn with left-out measures
         self._leaves_out = left_out.shown
         self._session = session
         self._runs = runs
         self._measured = measured
         self._current = current
+
         # The two panels of the page, and the heat
         # map, which is drawn within the curves.
         self.curves = CurvesPanel(theme)
@@ -77,12 +80,14 @@ class RunController(PageController):
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
         self.curves.add_map(self.heat)
+
         # Whether the run that works is shown, what is being compiled before it, whether
         # the heat map misses a path, and the last step that is not drawn yet.
         self._following = True
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
+
         # the view and the convention that the curves show
         self._drawn: tuple[Shown, str] | None = None
         self._absence = models.absence
@@ -95,12 +100,14 @@ class RunController(PageController):
         runs = self._runs
         current = self._current
         left_out = self._left_out
+
         # A click in a panel inspects a candidate or
         # a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
+
         # Changes of the session, of the current model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
@@ -116,6 +123,7 @@ class RunController(PageController):
         runs.chosen.connect(self._leave)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+
         # The curve of left-out measures is computed on demand.
         self.curves.left_out.clicked.connect(left_out.toggle)
         left_out.changed.connect(self._show_left_out)
@@ -191,6 +199,7 @@ class RunController(PageController):
         """Draw everything anew, for other data, another fold or another run."""
         view = self._current.shown
         record = self._current.shown.record
+
         # The newest step belongs to the view before.
         self._newest = None
         if view.dataset is None:
@@ -199,12 +208,14 @@ class RunController(PageController):
         problem = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
+
         # Whether there is a validation part, of the files
         # or from inner folds, on which models are measured.
         measured = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
         mapped = self._heat.arrange(plan, measured)
+
         # Empty curves for the plan of the view.
         self.curves.begin(
             method_label=plan.title,
@@ -218,12 +229,14 @@ class RunController(PageController):
             selects=plan.entry.selects,
             measured=plan.measured_criterion,
         )
+
         # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
         left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
+
         # Draw what the run has found so far.
         if record is not None:
             for combination in range(len(combinations)):
@@ -264,6 +277,7 @@ class RunController(PageController):
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
+
         # Mark the inspected model, or the same place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
@@ -274,6 +288,7 @@ class RunController(PageController):
             combination, k = self._inspected_mean()
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
+
         # The candidates of its step, or else those of the newest step.
         model = self._current.shown.inspected
         if model is not None:
@@ -315,6 +330,7 @@ class RunController(PageController):
         """Show whether left-out measures are possible and their progress; redraw if they come or go."""
         left_out = self._left_out
         box = self.curves.left_out
+
         # A plan that selects by a left-out measure draws it anyway, without the box.
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(
@@ -379,6 +395,7 @@ class RunController(PageController):
             or self._current.shown.inspected is not None
         ):
             return
+
         # The page of features shows the selection of the path that grows or, if the path
         # has ended meanwhile, of the finished path.
         unit = event.unit
@@ -419,6 +436,7 @@ class RunController(PageController):
                     combination, mean.x_values, mean.criterion.mean, means
                 )
             return
+
         # One fold: the finished path with the measures
         # in use, or the steps of a growing path.
         path = record.paths.get((fold, combination))
@@ -486,6 +504,7 @@ class RunController(PageController):
         if mean is None or combination is None:
             self._unmark()
             return
+
         # Without a k, each fold has its own best model; the mark is at the first k.
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}

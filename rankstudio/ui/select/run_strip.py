@@ -78,6 +78,7 @@ class RunStrip(QFrame):
         super().__init__()
         named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
+
         # The run that is shown: its name, progress and state.
         self._run = named(_RunButton(self.selected), "strip-run")
         self._bar = named(
@@ -86,6 +87,7 @@ class RunStrip(QFrame):
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
+
         # The next questions, which are offered when no run works or waits.
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
@@ -93,6 +95,7 @@ class RunStrip(QFrame):
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
+
         # Runs other than the one shown: the running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
@@ -102,6 +105,7 @@ class RunStrip(QFrame):
         self.every = _run_button(
             tr("Compare"), "strip-compare", "quiet", tr("Show all runs")
         )
+
         # All widgets in one row, from left to right.
         row = fill(
             QHBoxLayout(self),
@@ -121,6 +125,7 @@ class RunStrip(QFrame):
             self._more,
         )
         fill(row, self.follow, self.every)
+
         # The strip starts without runs.
         self._placeholder = NO_RUN
         self.tells_why = False
@@ -164,6 +169,7 @@ class RunStrip(QFrame):
             if placeholder == NO_RUN and has_only_other_data
             else placeholder
         )
+
         # The run that works, and those that wait.
         current = next(
             (record for record in records if record.state in _WORKING_STATES), None
@@ -173,12 +179,14 @@ class RunStrip(QFrame):
             for record in records
             if record.state is RunState.QUEUED and record is not shown_record
         ]
+
         # Without a shown run, the strip shows the run that
         # works on these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
         self._show_one(shown_record, view, sealed=sealed)
+
         # The next questions are offered when nothing works or waits.
         is_idle = current is None and not queued
         self._next.offer(
@@ -230,6 +238,7 @@ class RunStrip(QFrame):
             working, f" · {percentage(working.progress)}" if working is not None else ""
         )
         self._waiting_label.setText(tr("waiting:") if queued else "")
+
         # Buttons without a waiting run get None, and are hidden.
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
@@ -268,6 +277,7 @@ class _RunButton(QPushButton):
             return
         self._key = record.key
         text = tr("run {key} {title}").format(key=record.key, title=record.title)
+
         # A single & would underline the next letter.
         self.setText(text.replace("&", "&&") + suffix)
         self.setToolTip(
@@ -293,6 +303,7 @@ class _NextQuestions(QWidget):
             margins=(_BEFORE, 0, 0, 0),
             spacing=_BETWEEN,
         )
+
         # The links only get the width that the text of the outcome leaves.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
@@ -364,6 +375,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
         )
     if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
+
     # The mean of its first measure over the folds.
     name = result.plan.measures[0]
     average = result.average.get(name)
@@ -374,6 +386,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
+
     # What it learned from, if not from labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))

@@ -79,14 +79,18 @@ class ParameterSection(QWidget):
         super().__init__()
         self._theme = theme
         self._prefix = prefix
+
         # ids and names of the features of the open data
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
+
         # the fields that were made, by method and by parameter
         self._kept: dict[str, dict[str, Field]] = {}
         self._key = ""  # of the shown method
         self._visible = True
+
         # values under *More options* that differ from their defaults
         self._n_changed = 0
+
         # whether another method was shown since the last values or edit
         self._is_new_method = True
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)

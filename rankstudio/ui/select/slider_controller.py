@@ -32,6 +32,7 @@ class SliderController(QObject):
         self._current = current
         self._slider = slider
         slider.moved.connect(self._glide)
+
         # Label of the axis, all stops of the slider, and the values of the grid.
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         for signal in (current.changed, current.inspected):
@@ -65,17 +66,20 @@ class SliderController(QObject):
             if axis is not None
             else ()
         )
+
         # with one value there is nothing to move
         self._slider.setVisible(len(stops) > 1)
         self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:
             return
+
         # The slider is set only if its stops have
         # changed, so that it stays where it is dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
+
         # Show the inspected value.
         for plan_axis, value in zip(
             view.plan.axes, self._current.inspected_values, strict=True

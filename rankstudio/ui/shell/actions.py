@@ -565,6 +565,7 @@ class Actions:
         action.setStatusTip(command.help)
         keys = f" ({key_text(command.shortcuts)})" if command.shortcuts else ""
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
+
         # Buttons show the text without the & that marks the letter of the mnemonic.
         action.setIconText(command.text.replace("&", ""))
         if command.icon:
@@ -585,6 +586,7 @@ def menus_with(
     for part_command in of_parts:
         menu = menus.get(part_command.menu, menus["Run"])
         keys = [None if command is None else command.key for command in menu]
+
         # After the command that it names, which may not exist.
         index = (
             keys.index(part_command.after) + 1
@@ -619,11 +621,14 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     """Return whether each command is enabled now, by its key, for all that depend on data and runs."""
     dataset = models.session.dataset
     has_data = dataset is not None
+
     # The user can choose the columns of label and query of a table.
     is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
     has_model = models.current.model is not None
+
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
+
     # Of a study, only results may be open, or the plan may want other folds or values.
     is_ready = models.session.has_documents and models.session.read_as_planned
     shown_run = models.runs.shown

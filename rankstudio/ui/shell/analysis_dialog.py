@@ -97,6 +97,7 @@ class AnalysisDialog(QDialog):
         self._theme = theme
         self._models = models
         self._entries = entries
+
         # What is analyzed, such as "run 3 on MQ2008", why the last computation failed,
         # the note below each table, and the warnings of the result.
         self._subject_name = ""
@@ -166,6 +167,7 @@ class AnalysisDialog(QDialog):
         results = fill(
             QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8
         )
+
         # The space gets height only while no other part wants it.
         results.addStretch(0)
         content = fill(QHBoxLayout(), form_column, (results, 1), spacing=16)
@@ -210,6 +212,7 @@ class AnalysisDialog(QDialog):
         dataset = self._models.session.dataset
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
+
         # Fields that are hidden now may be shown after an edit.
         fields = list(self.section.fields.values())
         if fields:
@@ -265,6 +268,7 @@ class AnalysisDialog(QDialog):
         session = self._models.session
         record = self._models.current.shown.record
         plan = session.plan
+
         # An analysis of data is that of the shown fold, which the command names; while
         # all folds are shown, it names none.
         if entry.needs is Needs.DATA:
@@ -304,6 +308,7 @@ class AnalysisDialog(QDialog):
             if not session.read_as_planned:
                 return None, name
             return partial(_plan_subject, session.plan, dataset, sealed), name
+
         # All other analyses need the shown run, and its data, which must be open.
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
@@ -338,6 +343,7 @@ class AnalysisDialog(QDialog):
         has_subject = make_subject is not None
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
+
         # A package's code may take long to return its command: the command is only
         # asked for when the button is pressed, and assumed to exist here.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
@@ -360,6 +366,7 @@ class AnalysisDialog(QDialog):
             )
         else:
             self.message.setText(tr("This analysis needs open data."))
+
         # The line at the foot says what the shown tables are about, or what failed after
         # some of them were there.
         if not is_running:
@@ -379,6 +386,7 @@ class AnalysisDialog(QDialog):
         for index, table in enumerate(tables):
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
+
         # An analysis shows its tables repeatedly while they grow: the user's tab stays.
         self.tabs.setCurrentIndex(min(current, len(tables) - 1))
         self.tabs.setVisible(bool(tables))

@@ -39,6 +39,7 @@ class ChipBar(QWidget):
         self._menus = menus
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
+
         # The text of the choice is never cut; where there is little room, that of the
         # form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
@@ -50,6 +51,7 @@ class ChipBar(QWidget):
             margins=(0, 3, 8, 3),
             spacing=8,
         )
+
         # Otherwise long texts would make the bar wider than the space beside the menus.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
 

@@ -50,6 +50,7 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         begins_with_text = text.startswith(" ".join(typed_words))
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
+
         # For each typed word, all beginnings of the same length of the entry's words.
         beginnings = {
             entry_word[: len(word)]
@@ -105,6 +106,7 @@ class CommandPalette(QDialog):
         )
         self.list = named(QListWidget(), "palette-list", tr("Matches"))
         self.list.setUniformItemSizes(True)
+
         # The field keeps the focus; `eventFilter` passes on the arrow keys.
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill(
@@ -118,6 +120,7 @@ class CommandPalette(QDialog):
         self.field.textChanged.connect(self._find)
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
+
         # In the middle of the upper part of the window, in coordinates of the screen.
         self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
@@ -187,6 +190,7 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
             # None is a line between two commands; entries of submenus are listed apart.
             if command is None or command.key in SUBMENUS:
                 continue
+
             # Pages are entries of their own, and the palette is open already.
             if command.key.startswith("page_") or command.key == "palette":
                 continue

@@ -60,6 +60,7 @@ class ContributedParts:
         self._window = window
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
+
         # Controllers of pages are made later, with their pages.
         entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [
             *page_parts(),
@@ -67,6 +68,7 @@ class ContributedParts:
         ]
         for loaded, entry in entries:
             self._make(entry, loaded)
+
         # Entries whose controllers failed have no panels or commands.
         self._entries = [entry for _, entry in entries if entry.key in self.controllers]
 
@@ -119,6 +121,7 @@ class ContributedParts:
         controller: Controller = controller_class(
             self._theme, self._models, self._parent
         )
+
         # A part of a page is a panel; the controller of a page has its whole content.
         widget_attribute = "panel" if isinstance(entry, PagePart) else "content"
         assert isinstance(getattr(controller, widget_attribute), QWidget)
@@ -148,10 +151,12 @@ class ContributedParts:
         controller = self.controllers.get(entry.key)
         if controller is None:
             return None
+
         # A head is a widget above the content, such as tabs; it is optional.
         head = getattr(controller, "head", None)
         content = controller.content  # type: ignore[attr-defined]
         page = Page(entry.key, content, [*controllers, controller], head=head)
+
         # A panel that fills the page would hide the panels of the next tab.
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)

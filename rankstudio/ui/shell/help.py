@@ -87,9 +87,11 @@ class _Pages(QTextBrowser):
             return super().loadResource(kind, name)
         image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
+
         # The scroll bar appears only after the pictures of a long page are there.
         bar_width = self.verticalScrollBar().sizeHint().width()
         page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
+
         # The width in pixels of the screen, of which a logical pixel may have several.
         max_width = round(page_width * ratio)
         if not image.isNull() and image.width() > max_width > 0:
@@ -128,6 +130,7 @@ class GuideWindow(QMainWindow):
         self.resize(760, 720)
         self._browser = named(_Pages(theme), "guide-page", tr("Page of the guide"))
         self._browser.setSearchPaths([str(guide())])
+
         # Links are opened here, as only some of them lead to pages.
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
@@ -277,14 +280,17 @@ class GuideWindow(QMainWindow):
         document = self._browser.document()
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
+
         # Without an edit block, each change lays out the whole page: half a minute
         # where tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
             block_format = block.blockFormat()
+
             # Each line of code is a block, with no space between it and the next line.
             is_code = _is_code(block)
+
             # Greater line heights would leave a gap above a picture.
             if _PICTURE_CHARACTER not in block.text():
                 percent = _CODE_PERCENT if is_code else _LINE_PERCENT

@@ -76,6 +76,7 @@ class MeasurementController(Controller):
         )
         if not accepted:
             return
+
         # The answer "/my/measures.py" names a file; `suffix` is "" without ".py".
         path, suffix, _ = text.strip().partition(".py")
         if suffix:
@@ -140,6 +141,7 @@ class SealController(Controller):
         self._action = action
         self._status = status
         self._session = models.session
+
         # Each sealing and unsealing is a mark, which a study stores with its time.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)

@@ -88,6 +88,7 @@ def _measure_definition(name: str) -> str:
         else tr("all documents")
     )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
+
     # RankStudio's own measures follow the convention in use, and have no entry.
     entry = named_measure.family.entry
     if entry is None:
@@ -138,6 +139,7 @@ class Menus(QObject):
         self._theme = theme
         self._settings = settings
         self._paused: bool | None = None  # None before the action is first set
+
         # What a choice in a menu does, by the name of the menu; the function takes the
         # key of the chosen entry. The key "" asks for another measure.
         self._choice_functions: dict[str, Callable[[str], object]] = {
@@ -373,6 +375,7 @@ class BackendMenu(QObject):
         self._processes = add_choice(
             menu, self._group, PROCESSES, processes_label, many_help
         )
+
         # The key of a cluster is its address, which is not known yet.
         self._cluster = add_choice(
             menu, self._group, "", tr("A &cluster…"), cluster_help
@@ -406,6 +409,7 @@ class BackendMenu(QObject):
         )
         if answer:
             self._backend.select(answer)
+
         # Qt has checked the cluster's entry at the click, even without an answer.
         self._show()
 
@@ -447,6 +451,7 @@ class BackendMenu(QObject):
         """Show the memory limit, the backend in use, and the address of the cluster."""
         size = self._memory.asked or tr("half of the free memory")
         self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
+
         # Any other choice is the address of a cluster.
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(

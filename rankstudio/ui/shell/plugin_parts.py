@@ -223,6 +223,7 @@ class PluginParts(QObject):
         )
         if page is not None:
             return page
+
         # A page without a controller, or whose controller failed, is one panel.
         panel = PluginPanel(self._theme, self._models, entry, loaded)
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))

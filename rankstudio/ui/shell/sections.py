@@ -55,11 +55,13 @@ class Sections(QObject):
         }
         self.contributed = ContributedParts(theme, models, self, window)
         self.plugin_parts = PluginParts(theme, models, self)
+
         # Once all controllers exist, each is connected with those of other pages.
         for controller in self.controllers.values():
             controller.join(self)
         for over_window in self.contributed.over_window:
             over_window.join(self)
+
         # Buttons in some panels that choose the inspected model.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():

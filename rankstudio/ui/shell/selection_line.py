@@ -81,6 +81,7 @@ class SelectionLine(QWidget):
             row.addWidget(self._arrows[key])
             row.addWidget(self._buttons[key])
         row.addStretch(1)
+
         # The texts are cut to the width of the line, and must not determine it.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -173,18 +174,21 @@ class SelectionLine(QWidget):
         """Write the texts, and cut the longest of them until all texts have room."""
         metrics = self.fontMetrics()
         full_widths = self._text_widths()
+
         # Pixels for all texts, beside arrows and paddings.
         free_width = self.width() - self._other_width(len(self._parts))
         widths = dict(full_widths)
         while sum(widths.values()) > free_width and widths:
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
+
             # Shorten the longest text until all have room, or until it is as short as
             # the next longest one.
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
             new_width = max([_LEAST, free_width - sum(other_widths), *shorter_widths])
+
             # Of texts of equal width, each is shortened a little in turn.
             if new_width >= widths[longest]:
                 new_width = max(_LEAST, widths[longest] - 8)
@@ -196,6 +200,7 @@ class SelectionLine(QWidget):
             if width < full_widths[key]:
                 text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             self._buttons[key].setText(text.replace("&", "&&"))
+
         # Qt loses a request for a new layout while it lays out the toolbar
         self._row.activate()
 

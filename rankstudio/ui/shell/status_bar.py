@@ -63,6 +63,7 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.messages)
         for label in (self._seal, self._saved, self._workers):
             self.addPermanentWidget(label)
+
         # The time of the last result has no signal, and is read every two seconds.
         self._timer = QTimer(self)
         self._timer.setInterval(_MILLISECONDS)

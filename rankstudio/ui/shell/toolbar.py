@@ -112,6 +112,7 @@ class MainToolBar(QToolBar):
         self._text_buttons.append(self._add(actions["export"], texted=True))
         self.theme_button = named(QPushButton(), "theme-button")
         self.addWidget(self.theme_button)
+
         # Hidden in this order; a shortcut or a menu replaces each of these buttons.
         self._hideable_buttons = (
             palette,
@@ -162,6 +163,7 @@ class MainToolBar(QToolBar):
         freed_widths = [
             button.sizeHint().width() + gap for button in self._hideable_buttons
         ]
+
         # The texts are hidden in one step, between two of the buttons.
         flags = Qt.TextFlag.TextShowMnemonic.value
         text_sizes = [
@@ -169,6 +171,7 @@ class MainToolBar(QToolBar):
             for text_button in self._text_buttons
         ]
         freed_widths.insert(_TEXTS, sum(size.width() for size in text_sizes))
+
         # Size hints are known before the layout. They do not contain what the present
         # level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
@@ -185,11 +188,13 @@ class MainToolBar(QToolBar):
         self._level = level
         for button in self._text_buttons:
             button.set_compact(level > _TEXTS)
+
         # The step at which each button is hidden; step _TEXTS is that of the texts.
         steps = {
             button: index + (index >= _TEXTS)
             for index, button in enumerate(self._hideable_buttons)
         }
+
         # A toolbar shows and hides a widget by the action that stands for it.
         for action in self.actions():
             widget = self.widgetForAction(action)

@@ -39,6 +39,7 @@ class Welcome(QWidget):
         self.sources = named(
             QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet"
         )
+
         # Numbers are empty spaces, which get free height in this ratio: 2 above and 3
         # below, and equal width at both sides.
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
@@ -83,6 +84,7 @@ class _RecentButton(QPushButton):
             tip=path,
             role="quiet",
         ).setFixedSize(_WIDTH, 30)
+
         # A root such as "/" has no name.
         name = PlainLabel(Path(path).name or path)
         folder = named(

@@ -77,6 +77,7 @@ class WindowContext(QObject):
         self._theme = theme
         self._host = host
         self._callbacks: list[Callable[[], object]] = []
+
         # whether something changed while the widget was hidden
         self._missed_changes = False
         self._background = Background(self)

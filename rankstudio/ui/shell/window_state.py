@@ -47,6 +47,7 @@ class WindowState(Controller):
         self._settings = settings
         self._worker = models.task_worker
         self._failure_reported = False
+
         # Of several changes in a short time, only the last state is saved.
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save_in_background, self)
         for signal in (

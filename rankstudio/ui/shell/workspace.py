@@ -56,6 +56,7 @@ class PageRail(ButtonChoice):
     def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
+
         # Qt draws no background of a plain QWidget
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(scaled(WIDTH))
@@ -69,6 +70,7 @@ class PageRail(ButtonChoice):
             column.addWidget(button)
             button.setVisible(page.on_rail)
         column.addStretch(1)
+
         # The id of a button is the position of its page.
         self._group.idClicked.connect(
             lambda position: self.chosen.emit(self._keys[position])
@@ -123,6 +125,7 @@ class PageRail(ButtonChoice):
             tr("{label} page").format(label=page.label),
             role="page-button",
         )
+
         # Pages of plug-ins come after the window's own, and name their shortcuts.
         shortcut = f"Ctrl+{number}" if number <= len(PAGES) else page.shortcut
         keys = f" ({key_text(shortcut)})" if shortcut else ""
@@ -192,6 +195,7 @@ class Workspace(QWidget):
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()
+
         # A page is styled when it is first shown, so that the window opens sooner.
         for page in pages.values():
             self._stack.addWidget(page)
@@ -306,6 +310,7 @@ class Workspace(QWidget):
             if entry.key in keys_on_rail:
                 self.made(entry.key)
             self.show_on_rail(entry.key, is_shown=entry.key in keys_on_rail)
+
         # The last page may be that of a plug-in that is not installed any more.
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)

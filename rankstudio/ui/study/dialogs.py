@@ -190,6 +190,7 @@ class OpenDialog(QFileDialog):
     def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
+
         # The desktop's own dialog shows neither our icons, nor chooses folders and files.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
@@ -212,6 +213,7 @@ class OpenDialog(QFileDialog):
                 *map(_file_filter, plugin_formats),
             ]
         )
+
         # Set if a folder is chosen; otherwise files are.
         self._chosen_folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
@@ -418,6 +420,7 @@ class ColumnsDialog(QDialog):
             name for i, name in enumerate(names) if name and i not in used_columns
         ]
         features = sorted(self._features - role_columns)
+
         # Two columns of a file may have one name. If one of them is a feature and the
         # other is left out, the features have to be listed, as leaving out the name
         # would leave out both.
@@ -467,6 +470,7 @@ class ColumnsDialog(QDialog):
         self._part.addItem(tr("none"), -1)
         self._document.addItem(tr("none"), -1)
         boxes = (self._qid, self._label, self._part, self._document)
+
         # Qt measures all names for the width of a box, which takes long for many.
         n_columns = len(self._preview.names)
         if n_columns > _MAX_MEASURED_NAMES:
@@ -520,6 +524,7 @@ class ColumnsDialog(QDialog):
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
+
         # The first of three attempts that succeeds: by the specification, by the usual
         # names, and without queries, which recognizes the other roles if the column of
         # the query is unknown. If all fail, `layout` is None.
@@ -536,6 +541,7 @@ class ColumnsDialog(QDialog):
         qid = layout.qid if layout else _index_or_none(names, query)
         label = layout.label if layout else _index_or_none(names, specified.label)
         part = layout.part if layout else _index_or_none(names, specified.part)
+
         # A recognized column of comments may have the ids of documents.
         document = (
             layout.comment
@@ -550,6 +556,7 @@ class ColumnsDialog(QDialog):
         }
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
+
         # The chosen label is that of one judge, and not among the others.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
@@ -632,11 +639,13 @@ class ColumnsDialog(QDialog):
         names = self._preview.names
         qid, label, part = self._roles()
         document = self._document.currentData()
+
         # The text of the cell because of which the dialog is shown, if it is to be read
         # as a missing value.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
+
         # With other judges, all label columns are named; a single one is no list.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
@@ -675,6 +684,7 @@ class ColumnsDialog(QDialog):
             if comment == self._document.currentData()
             else tr("comment")
         )
+
         # Texts of roles by the numbers of columns; of several roles of a column, the
         # last one is shown.
         roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
@@ -723,6 +733,7 @@ class ColumnsDialog(QDialog):
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
+
         # With the text as a missing value, more columns have only numbers: these are the
         # ones that were texts without it.
         if is_missing:

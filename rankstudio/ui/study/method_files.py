@@ -47,9 +47,11 @@ class MethodFiles(Controller):
         self._window = parent
         self._session = models.session
         self._worker = models.task_worker
+
         # Keys of the methods of each file, by its path. A key names the code, and is new
         # for a changed file.
         self._method_keys: dict[str, tuple[str, ...]] = {}
+
         # of each file: keys of measures by their labels
         self._measure_keys: dict[str, dict[str, str]] = {}
         self._job: Job | None = None  # runs code, which may hang
@@ -249,6 +251,7 @@ class MethodFiles(Controller):
 
         plan = self._session.plan
         new_names = measures.values() if shows else ()
+
         # Each name once, the plan's own measures first.
         names = tuple(dict.fromkeys((*map(present_name, plan.measures), *new_names)))
         if names != plan.measures:
@@ -256,6 +259,7 @@ class MethodFiles(Controller):
             self._session.change(
                 text, measures=names, select_by=present_name(plan.select_by)
             )
+
         # The shown measure stays if it is one of the file; otherwise its first is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
@@ -282,6 +286,7 @@ class MethodFiles(Controller):
             if name in parameter_names
         }
         self.added.emit(chosen)
+
         # A method that does not select features has no final ranker, and scores of a
         # file belong to the method that read them.
         changes = {

@@ -89,14 +89,17 @@ class OpenController(Controller):
         self._runs = models.runs
         self._loader = models.loader
         self._window = parent
+
         # What follows once the data are open: a run of the plan, or the Data page.
         self._run_when_open = False
         self._shows_data_when_open = False
+
         # Functions for files of other kinds, which `hand_over` sets.
         self._openers: Mapping[str, Callable[[Any], object]] = {}
         models.loader.opened.connect(self._show)
         models.loader.refused.connect(self._ask_again)
         self._worker = models.task_worker
+
         # The columns that the user has chosen, by the paths of tables.
         self._columns: dict[str, DataColumns] = {}
         parent.setAcceptDrops(True)
@@ -376,6 +379,7 @@ class OpenController(Controller):
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
+
         # A single file of judgments in the folder of the log is found when the log is
         # opened. Others have to be passed on: one in another folder, or several ones.
         is_elsewhere = any(
@@ -388,6 +392,7 @@ class OpenController(Controller):
             plan = self._session.plan.changed(columns={})
             self._open_judged(str(Path(logs[0]).absolute()), plan, other_paths)
             return
+
         # The files of one fold are opened by one of them, or by their folder.
         try:
             self.open_path(one_of(paths))
@@ -409,6 +414,7 @@ class OpenController(Controller):
         if kind is not None:
             self._openers[kind]([path] if kind == "models" else path)
             return
+
         # Methods whose code a plan names are added before the plan is read.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
@@ -470,6 +476,7 @@ class OpenController(Controller):
             return
         if data == SAMPLE or is_there(Path(data)):
             self._shows_data_when_open = False
+
             # The finished run of the sample is in no study: a study that is opened
             # again has its own runs.
             if data == SAMPLE and not self._settings.text("study/file"):
@@ -489,10 +496,12 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
+
         # before the notes, as another page hides some of them
         if self._shows_data_when_open:
             self._shows_data_when_open = False
             self.dataAsked.emit()
+
         # Say how a table was read: it has a column of the query, or was read without.
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))

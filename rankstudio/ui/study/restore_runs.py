@@ -53,6 +53,7 @@ class RunRestorer(Controller):
         """Resume a run that is not finished, as soon as its data are open."""
         if record is None or not record.can_go_on:
             return
+
         # Only a run whose data are not open has a record of its data instead.
         if record.recorded is None:
             self.look_at(record)
@@ -61,6 +62,7 @@ class RunRestorer(Controller):
         self._run_to_resume = record
         previous_dataset = self._session.dataset
         self.look_at(record)
+
         # Another dataset has emitted `datasetChanged`, after which the data are opened;
         # for the same one, this has to be done here.
         if self._session.dataset is previous_dataset:
@@ -166,6 +168,7 @@ class WaitingRuns(QObject):
         self._comparison = comparison
         self._settings = settings
         self._notice = notice
+
         # Plans of the runs that waited in the last session, until the user queues them.
         self._offered_plans: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)

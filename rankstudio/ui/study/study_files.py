@@ -77,6 +77,7 @@ class StudyFiles(Controller):
         self._study_store = models.study_store
         self._runs = models.runs
         self._window = parent
+
         # Whether the user knows that new runs of this study are lost with the window.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
@@ -171,6 +172,7 @@ class StudyFiles(Controller):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
             self._remember_path()
+
             # unlike a read-only original, the copy can be written
             self._runs.allow(READ_ONLY)
             self.said.emit(
@@ -212,6 +214,7 @@ class StudyFiles(Controller):
         """
         is_open = False
         self._path_being_opened = file
+
         # While runs are read, empty panels say so.
         self._models.absence.read_runs(True)
 
@@ -324,6 +327,7 @@ class StudyFiles(Controller):
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False
+
         # The worker of runs closes it, and so not before a run that writes to it ends.
         if old_study is not None:
             self._settings.add_recent(str(old_study.path))

@@ -45,6 +45,7 @@ def family() -> str:
         QFontDatabase.addApplicationFont(str(resource("fonts", name)))
         for name in _FONT_FILES
     ]
+
     # -1 for a font that is not loaded
     loaded_ids = [font_id for font_id in font_ids if font_id >= 0]
     families = [

@@ -32,6 +32,7 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
     side = round(size * ratio)
     key = f"{name}/{color}/{size}/{ratio}"
     picture = QPixmap()
+
     # Unlike a cache of our own, Qt's is emptied before the application ends.
     if QPixmapCache.find(key, picture):
         return picture

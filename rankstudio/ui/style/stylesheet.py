@@ -310,5 +310,6 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     sheet = "".join(
         part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS)
     )
+
     # Font sizes and heights grow with the size of text that the user has chosen.
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

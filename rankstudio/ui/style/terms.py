@@ -65,6 +65,7 @@ def glossary() -> dict[str, str]:
     ]
     n_header_rows = 2  # the header and the rule below it
     entries = [row for row in table_rows[n_header_rows:] if len(row) > 1]
+
     # References in parentheses to pages do not work in a tooltip.
     return {term.strip(): _SEE.sub("", meaning).strip() for term, meaning in entries}
 

@@ -89,13 +89,17 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
+
         # Widgets that wait for the present style sheet, parents first, each with
         # whether it has an old one.
         self._unstyled: dict[QWidget, bool] = {}
+
         # Pages of a window being built that are not shown yet: an ordered set.
         self._pages_to_style: dict[QWidget, None] = {}
+
         # Work on visible widgets, one job in each turn of the event loop.
         self._jobs: deque[Callable[[], None]] = deque()
+
         # Windows that are not drawn until these jobs are done.
         self._frozen_windows: list[QWidget] = []
         self._turn_timer = QTimer(self)
@@ -158,6 +162,7 @@ class Theme(QObject):
         with three quarters of all widgets, are only styled when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
+
         # pages of windows that were built without this context
         self._pages_to_style.clear()
         self._unstyled = {
@@ -298,6 +303,7 @@ class Theme(QObject):
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
+
         # Hidden widgets are styled by `_turn` after all jobs.
         jobs: list[Callable[[], None]] = [
             partial(self._style, part) for part in _widgets_by_turn(visible)
@@ -307,6 +313,7 @@ class Theme(QObject):
             for part in _widgets_by_turn(list(self._icons))
         ]
         self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
+
         # A few widgets are styled at once; with more, the window is not drawn meanwhile.
         if len(visible) <= PER_TURN:
             while self._jobs:
@@ -338,6 +345,7 @@ class Theme(QObject):
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._unstyled = dict.fromkeys([*visible, *polished], True)
+
         # Qt takes five times as long to exchange a style sheet as to remove one and to
         # set another one. Widgets get no events of the two changes.
         with _without_style_events(widgets):
@@ -429,6 +437,7 @@ def palette(colors: Colors) -> QPalette:
     }
     for color_role, color in active.items():
         new_palette.setColor(color_role, QColor(color))
+
     # Texts of disabled widgets are fainter.
     for color_role in (role.WindowText, role.Text, role.ButtonText):
         new_palette.setColor(

@@ -150,6 +150,7 @@ class Segmented(ButtonChoice):
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
         width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
         self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
+
         # This chooses the first option.
         self.set_options(options)
 
@@ -261,6 +262,7 @@ class TickedSlider(QSlider):
             QStyle.SubControl.SC_SliderHandle,
             self,
         )
+
         # The middle of the handle moves from half its width to half its width before the
         # right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
@@ -298,6 +300,7 @@ class LambdaSlider(QWidget):
         self._symbol = named(PlainLabel("λ"), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", "λ")
         self._slider.setMinimumWidth(LEAST_WIDTH)
+
         # The letter is linked to its entry in the glossary.
         self._symbol.setBuddy(self._slider)
         self._symbol.set_term("λ (lambda)", "λ")
@@ -329,6 +332,7 @@ class LambdaSlider(QWidget):
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
+
         # Stops of the slider are positions in the values. Only moves of the user emit
         # a signal.
         old_value = self.value() if self._values else None
@@ -496,6 +500,7 @@ class _NotedDelegate(QStyledItemDelegate):
             return
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
+
         # The style draws the background without the text, which is drawn afterwards in
         # the upper part.
         name = item.text
@@ -511,6 +516,7 @@ class _NotedDelegate(QStyledItemDelegate):
         note_rect = QRect(
             name_rect.left(), name_rect.bottom(), name_rect.width(), note_height
         )
+
         # A note, and the name of an entry that cannot be chosen, are muted.
         text_color = item.palette.color(
             QPalette.ColorGroup.Active, QPalette.ColorRole.Text
@@ -562,6 +568,7 @@ def choice_box(
     box.setSizeAdjustPolicy(
         QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
     )
+
     # The box is wide enough for 6 letters, its list is as high as 24 entries.
     box.setMinimumContentsLength(6)
     box.setMaxVisibleItems(24)
@@ -604,6 +611,7 @@ def set_notes(
         text = lacking.get(key) or notes.get(key, "")
         item.setEnabled(key not in lacking)
         item.setToolTip(plain(text) if text else "")
+
         # Screen readers get the note in Qt's own role; None removes an earlier note.
         for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
@@ -660,12 +668,14 @@ class PickMenu(QMenu):
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
+
             # In a tuple, Qt stores any value as it is, a tuple or None included.
             item.setData(Qt.ItemDataRole.UserRole, (value,))
             item.setToolTip(plain(text))
             self._list.addItem(item)
             if value == chosen:
                 self._list.setCurrentItem(item)
+
         # The menu is as large as its list, which scrolls if there are many entries.
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)

@@ -211,6 +211,7 @@ class Column:
             return MISSING
         if isinstance(value, ProgressCell):
             return value.text
+
         # These are drawn, without a text.
         if isinstance(value, Dot | Tick | HistogramCell):
             return ""
@@ -218,6 +219,7 @@ class Column:
             return self.format(value)
         if self.kind == "weight" and not self.format:
             return signed(value)
+
         # ".4f" is a number of decimals, and "," a whole number with grouped digits.
         if self.format[:1] == "." and self.format[-1:] == "f":
             return fixed(value, int(self.format[1:-1]))
@@ -301,10 +303,13 @@ class ColumnModel(QAbstractTableModel):
         self.columns = tuple(columns)
         self.rows = rows
         self._identity = identity
+
         # Least and greatest number of columns, for the scale of their bars.
         self._ranges: dict[int, tuple[float, float]] = {}
+
         # Number of the column that sorts, -1 for none, and the order.
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
+
         # Indices in `rows`, in the order shown.
         self._shown_indices: Sequence[int] = range(len(rows))
 
@@ -370,6 +375,7 @@ class ColumnModel(QAbstractTableModel):
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
+
         # Rows before the first heading are sorted among themselves, and so are those
         # between two headings.
         headings = [
@@ -394,6 +400,7 @@ class ColumnModel(QAbstractTableModel):
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
         missing = [index for index in indices if is_missing(keys[index])]
+
         # If some keys are texts, all are compared as texts.
         if any(isinstance(keys[index], str) for index in present):
             keys = {index: str(key).casefold() for index, key in keys.items()}

@@ -126,6 +126,7 @@ class _Value(QWidget):
         policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
         line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
+
         # Without a value, the note needs no dot before it.
         if row.note:
             line.addWidget(
@@ -190,6 +191,7 @@ class BarRows(QWidget):
         count_width = max(
             metrics.horizontalAdvance(count_text(count)) for _, count in self._rows
         )
+
         # 1 instead of 0, by which the counts could not be divided.
         largest = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
@@ -225,6 +227,7 @@ class BarRows(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
         painter.drawRoundedRect(bar, 2, 2)
+
         # The smallest count other than 0 is visible, too.
         if count:
             bar.setWidth(max(3.0, share * bar.width()))

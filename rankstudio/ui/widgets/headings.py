@@ -148,6 +148,7 @@ class HeadingBar(QWidget):
             spacing=4,
         )
         row.addStretch(1)
+
         # `eventFilter` handles the keys of both buttons.
         for button in (self.button, self.link):
             button.installEventFilter(self)
@@ -269,6 +270,7 @@ class HeadingBars(QObject):
             bar = self._bars.pop(key)
             bar.hide()
             bar.deleteLater()
+
         # A heading is a row of the table; its bar has the geometry of the row.
         for number, heading in headings:
             bar = self._bars.get(heading.key) or self._add(heading.key)

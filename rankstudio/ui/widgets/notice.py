@@ -136,6 +136,7 @@ class Notice(ClosedByEscape):
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
+
         # Started by `go_when_read`, for messages that need no answer.
         self._expiry_timer = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
         theme.changed.connect(self._restyle)
@@ -229,6 +230,7 @@ class Notice(ClosedByEscape):
         layout = (
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
+
         # Buttons of earlier messages are used again; those that are too many are hidden.
         for button in self._buttons:
             button.hide()
@@ -246,6 +248,7 @@ class Notice(ClosedByEscape):
         color = colors.role(_LEVEL_ROLES[self._level])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
         # Numbers are shares of the level's color: 45 % for the frame, less inside.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
@@ -317,6 +320,7 @@ class Notices(QWidget):
         super().__init__()
         self.setObjectName("notices")
         self._shown_bars: list[Notice] = []  # the newest last
+
         # Warnings that have hidden themselves, and can be shown again.
         self._kept_messages: list[tuple[str, Level]] = []
         self._last_text = ""
@@ -362,6 +366,7 @@ class Notices(QWidget):
                 self._remove(bar)
         if len(self._shown_bars) == _MAX_MESSAGES:
             self._remove(self._shown_bars[0])
+
         # A bar that is not in use goes to the lower end of the column.
         bar = next(bar for bar in self._bars if bar not in self._shown_bars)
         self._shown_bars.append(bar)
@@ -371,6 +376,7 @@ class Notices(QWidget):
         bar.say(text, level, actions)
         if level == "warning" and not actions:
             bar.go_when_read()
+
         # It is shown again, and so is not kept any more. Screen readers read it at once.
         self._forget(text)
         self.show()
@@ -540,6 +546,7 @@ class RemovableNote(QWidget):
             margins=(0, 0, 0, 0),
             spacing=4,
         )
+
         # The button is beside the first of several lines. Without a text, all is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()

@@ -292,6 +292,7 @@ class Panel(QFrame):
         self.body = fill(
             QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
         )
+
         # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom
         # where contents without padding would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)

@@ -69,6 +69,7 @@ class SavingDialog(QDialog):
         if not name:
             return None
         path = Path(name)
+
         # The file dialog has asked whether to replace a file with the typed name, but
         # not one with the suffix that is added here.
         if path.suffix.lower() == suffix:

@@ -309,20 +309,27 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
+
         # the start of a drag or of a click
         self._pending_press: QMouseEvent | None = None
+
         # whether Qt has handled a press here, and no release yet
         self._is_button_down = False
+
         # whether to scroll to the chosen row when the table is shown
         self._scrolls_when_shown = False
+
         # whether Qt handles an event by which the user moves to another row
         self._is_moving = False
         self.hovered_row = -1
+
         # the placeholder where the table has no room for it
         self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
+
         # keys of columns to hide, the first group first
         self._spare_groups: tuple[Sequence[str], ...] = ()
+
         # pixels that a column of names needs; spare columns are hidden for it
         self._names_width = 0
         self._theme = theme
@@ -440,6 +447,7 @@ class TableView(QTableView):
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
+
         # `_select` makes the row the chosen one, unless it is not listed.
         if not is_chosen and (row is None or not self._select(row)):
             # If no row is highlighted, the row where the arrow keys begin stays.
@@ -519,6 +527,7 @@ class TableView(QTableView):
         menu.addAction(
             tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy
         )
+
         # instead of CSV, "Copy" copies tab-separated text
         for label, ending in FORMATS[1:]:
             menu.addAction(
@@ -652,6 +661,7 @@ class TableView(QTableView):
         """Drag the row that was pressed."""
         assert self.dragged is not None and self._pending_press is not None
         index = self.indexAt(self._pending_press.position().toPoint())
+
         # the release goes to the widget that the row is dropped on
         self._pending_press = None
         if index.isValid():
@@ -696,6 +706,7 @@ class TableView(QTableView):
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
+
         # Without a current row, Qt would show no focus.
         if (
             self._focus_shown
@@ -762,6 +773,7 @@ class TableView(QTableView):
         value = bar.value()
         has_frozen_columns = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
+
         # A frozen cell is always visible, so that scrolling sideways is undone. Another
         # cell may be below the frozen ones, and is moved out to their right.
         if has_frozen_columns and index.isValid():
@@ -829,6 +841,7 @@ class TableView(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
+
         # in editable columns
         self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -894,6 +907,7 @@ class TableView(QTableView):
             column.key: self._known_width(column) or scaled(self._names_width)
             for column in columns
         }
+
         # Pixels that are left by all columns; negative if they are too wide.
         free_width = self.viewport().width() - sum(widths.values())
         hidden_keys = set[str]()
@@ -1224,6 +1238,7 @@ class Cells(QStyledItemDelegate):
         cell_font = font(BASE, bold)
         painter.setFont(cell_font)
         text = column.text(row)
+
         # The column's own drawing returns the rectangle that it leaves to the text.
         if column.paint is not None:
             painter.save()
@@ -1239,6 +1254,7 @@ class Cells(QStyledItemDelegate):
         painter.setPen(self._theme.colors.q(column.color(row)))
         has_mark = column.mark is not None and column.mark(row)
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
+
         # Names of features often differ only at their ends: "Covered query term number
         # of title".
         elide_mode = (
@@ -1330,6 +1346,7 @@ class Cells(QStyledItemDelegate):
             painter.setBrush(palettes.category(colors, 0 if value > 0 else 2).color)
             left_edge = zero if value > 0 else zero - length
             painter.drawRoundedRect(QRectF(left_edge, top, length, _BAR), 1.5, 1.5)
+
         # A vertical line at zero.
         painter.setBrush(colors.q("line_hover"))
         painter.drawRect(QRectF(zero - 0.5, top - 3, 1.0, _BAR + 6))
@@ -1345,6 +1362,7 @@ class Cells(QStyledItemDelegate):
             if progress.text
             else 0
         )
+
         # The bar is 24 to 110 pixels long; a small share stays visible.
         width = max(24, min(110, rect.width() - text_width))
         track = QRectF(rect.left(), rect.center().y() - 2, width, 6)

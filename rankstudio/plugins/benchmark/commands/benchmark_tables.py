@@ -53,6 +53,7 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
         *("dataset", "recognised as", "measures", "folds", "queries", "documents"),
         *("features", "path"),
     )
+
     # Columns 0 to 3 and the path are texts, which are aligned to the left.
     note = (
         "Queries and documents are those of the first fold. Data without a validation or test part "
@@ -118,6 +119,7 @@ def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
     lines = ["Skipped"]
     for folder, paths in grouped(skipped, lambda path: path.path.parent).items():
         files = [path for path in paths if not path.path.is_dir()]
+
         # Folders are always listed.
         unlisted = files[1:] if len(files) > _MAX_FILES else []
         for path in paths:
@@ -152,6 +154,7 @@ def result_table(ranking: MethodRanking) -> TextTable:
             f"{score:.4f} ({rank:g})" for score, rank in zip(scores, ranks, strict=True)
         ]
         rows.append((method, *cells, f"{ranking.mean_ranks[column]:.2f}"))
+
     # The note says where the values of each dataset are from, and what the tests say.
     datasets = ranking.table.datasets
     scopes = (
@@ -160,6 +163,7 @@ def result_table(ranking: MethodRanking) -> TextTable:
     )
     header = ("method", *(dataset.name for dataset in datasets), "mean rank")
     title = f"{ranking.table.measure}, with the rank on each dataset"
+
     # The cells with the best rank on a dataset are highlighted. The first column of the
     # table has the names of the methods.
     best_cells = {

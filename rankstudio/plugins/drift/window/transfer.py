@@ -103,9 +103,11 @@ class TransferController(GivenController):
         def run(plans: tuple[Plan, Plan, str]) -> None:
             """Start the runs of both plans: the one that measures the model, and that of the same method."""
             given_plan, plan, note = plans
+
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
+
             # The own run of the same plan may exist already, then it is not repeated.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
@@ -115,6 +117,7 @@ class TransferController(GivenController):
                 if existing_key is not None
                 else runs.start(plan, dataset)
             )
+
             # Compare exactly these two runs.
             marks.refer_to(own_record.key)
             for record in runs.records:
@@ -170,6 +173,7 @@ def _transfer_plans(
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
     given_plan, counts = carried(result, data, own_plan, dataset, model_path)
+
     # For data of the same name, the run itself notes the seen queries.
     note = "" if data.name == dataset.name else seen_sentence(given_plan.title, counts)
     return given_plan, own_plan, note
@@ -185,6 +189,7 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
     parameters = {
         name: value for name, value in plan.parameters.items() if name in general
     }
+
     # the seed may divide the open data
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {

@@ -142,6 +142,7 @@ class AloneController(Controller):
         self._current = current
         self._features_controller = features_controller
         self._absence = models.absence
+
         # The data whose measures are shown, or are being computed.
         self._measured_dataset: FoldedDataset | None = None
         self.panel = AlonePanel(theme)
@@ -180,7 +181,10 @@ class AloneController(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
-        """Return what the measures depend on, None without documents; of all folds, the first is measured."""
+        """Return everything on which the measures depend; None without documents.
+
+        While all folds are shown, the first one is measured.
+        """
         session = self._session
         dataset = self._session.dataset
         if dataset is None or not session.has_documents:
@@ -267,6 +271,7 @@ class AlonePlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.shown: FeaturesAlone | None = None
         self.by_id = False
+
         # Ids and names of the n features, their positions in the shown order, whether
         # they are in the model, and the position of the inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
@@ -275,6 +280,7 @@ class AlonePlot(Plot):
         self._selected: Bools = np.zeros(0, dtype=np.bool_)
         self._feature: int | None = None
         super().__init__(theme, Axes())
+
         # Layers by ascending depth: a line behind the dots, the dots, and the legend.
         self.add_layer(self._draw_marked, -1.0)
         self.add_layer(self._draw, 0.0)
@@ -495,6 +501,7 @@ class AlonePlot(Plot):
         if self.is_empty():
             return
         entries = self._entries()
+
         # Each entry has the name of a part and a width, in which the space after it is
         # contained.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN

@@ -153,6 +153,7 @@ class CandidateMapPlot(HeatMapPlot):
         """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
+
         # The names of all features are measured, shown or not, so that the columns do
         # not move. Of ten thousand names, measuring the longest ones is enough.
         names = nlargest(
@@ -244,6 +245,7 @@ class CandidateMapPlot(HeatMapPlot):
             if ranked
             else tr("share of the best score of the step")
         )
+
         # The scale goes from the first rank, or the share 0, to the greatest value.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
@@ -320,12 +322,15 @@ class CandidateMapPlot(HeatMapPlot):
         full_map = self._whole_map
         if full_map is None or self.shown is None:
             return False
+
         # The visible rows are followed by the others in the order of the whole map.
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
+
         # Of iterations and rounds, only some are in the map, and the marks move between
         # these. Positions are those on the path.
         places = self.shown.places if not full_map.growing else full_map.places
+
         # Without an inspected feature, any arrow key leads to the first row.
         row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
@@ -354,9 +359,11 @@ class CandidateMapPlot(HeatMapPlot):
         self._draw_steps(painter, frame, colors)
         for row, column in np.argwhere(self.shown.taken).tolist():
             cell = self._flipped(row), column
+
             # A dark line on a wider white one is visible on light and dark cells.
             outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
             outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
+
         # A frame around the row of the inspected feature, with its name.
         if self._marked_row is not None:
             row_from_below = self._flipped(self._marked_row)
@@ -382,6 +389,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._marked_column = None
             self.set_values(np.empty((0, 0)), (), ())
             return
+
         # Without a shown part, the frame is as large as the plot allows.
         self.shown = None
         area = self.frame().area
@@ -398,6 +406,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._marked_column = int(
                 np.abs(np.array(visible.places) - self._step_position).argmin()
             )
+
         # Colors need values from 0 to 1: the shares, or 1 for the first rank and 0 for
         # the last.
         values = visible.shares
@@ -405,6 +414,7 @@ class CandidateMapPlot(HeatMapPlot):
             values = 1.0 - (visible.ranks - 1.0) / np.maximum(
                 1.0, visible.n_candidates - 1.0
             )
+
         # The rows of a heat map are counted from the bottom.
         self.set_values(
             values[::-1], self._labels[::-1], tuple(map(str, visible.numbers))
@@ -439,6 +449,7 @@ class CandidateMapPlot(HeatMapPlot):
         )
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
+
         # Every ``stride``-th column has a number, but none so close to the marked one
         # that the two would overlap.
         number_width = max(

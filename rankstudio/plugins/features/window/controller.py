@@ -76,6 +76,7 @@ class FeaturesController(PageController):
         self.tasks = FeatureTasks(models.fold_cache)
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+
         # Ids of the inspected feature, whose profile is shown, and of the feature in the
         # current row of a path, which is inspected when the row stays for a moment.
         self._feature: int | None = None
@@ -238,6 +239,7 @@ class FeaturesController(PageController):
                     self._session.measure,
                 )
             return
+
         # Mark the chosen model as well, if another model of its path is inspected.
         chosen = self._current.model
         choice = None
@@ -250,6 +252,7 @@ class FeaturesController(PageController):
         self._show_path(
             model.path, model.position, feature_groups_of(model.plan), choice
         )
+
         # For another feature or another model, the profile is computed after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:

@@ -140,6 +140,7 @@ def path_rows(
     weights = model.coef
     after = path.validation.get(measure)
     chosen = set(model.selected)
+
     # A row for each column that a step of the path adds. Gain and measure are those of
     # the whole step, and stand in the row of its last feature.
     rows: list[FeatureRow] = []
@@ -165,6 +166,7 @@ def path_rows(
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
+
     # Banned features come last; the data may not have all of them.
     banned_columns = (
         np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
@@ -394,6 +396,7 @@ def columns(
         tone=_row_tone,
     )
     number_width = digits * _DIGIT_WIDTH + 2 * PAD + 2
+
     # The first two columns are the rank and the id.
     numbers = (
         replace(column, width=max(column.width, number_width))
@@ -432,11 +435,13 @@ class FeaturesPanel(Panel):
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
+
         # The table's columns depend on the measure, on whether features have weights
         # rather than importances, and on the number of digits of the greatest id.
         self._measure = "MAP"
         self._linear = True
         self._digits = 2
+
         # Size of the shown model, ids of the features in the shown order, and the
         # columns that each step of the path adds.
         self._k = 0
@@ -468,6 +473,7 @@ class FeaturesPanel(Panel):
         self._ban = self._tool(
             "ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)")
         )
+
         # whether the path's method supports pinned and banned features
         self._pins = False
         self._lay_out()
@@ -502,6 +508,7 @@ class FeaturesPanel(Panel):
             Size of the chosen model, if another model of this path is shown.
         """
         linear = path.steps[position].linear
+
         # For 200,000 ids, np.max takes a tenth of the time of max.
         digits = len(str(int(np.max(feature_ids, initial=0))))
         if (measure, linear, digits) != (self._measure, self._linear, self._digits):
@@ -513,6 +520,7 @@ class FeaturesPanel(Panel):
         self._rows_are_models = (
             len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         )
+
         # Margins of this path are set later.
         if path is not self._shown_path:
             self._shown_path = path
@@ -535,6 +543,7 @@ class FeaturesPanel(Panel):
         self._make_room()
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
+
         # The user's row stays marked while model and features are the same.
         if (size, order) != (self._k, self._order) or self.table.current() is None:
             self._k = size
@@ -728,6 +737,7 @@ class FeaturesPanel(Panel):
         """Hide columns without a value, and columns whose width the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
+
         # A tree adds several features at once, so that most rows of these columns would
         # be empty.
         has_rounds = (
@@ -744,6 +754,7 @@ class FeaturesPanel(Panel):
         widths = {
             column.key: scaled(column.width) for column in columns if not column.stretch
         }
+
         # The bars of the weights are hidden apart from the numbers, as if they were a
         # column: the column of weights is then narrower.
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
@@ -752,6 +763,7 @@ class FeaturesPanel(Panel):
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
+
         # Pixels that are left to the names; columns are hidden one after the other.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()

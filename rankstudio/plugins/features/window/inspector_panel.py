@@ -92,6 +92,7 @@ class InspectorPanel(Panel):
     ) -> None:
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
+
         # The minimum is less than that of other plots, so that there is room for the
         # facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
@@ -121,6 +122,7 @@ class InspectorPanel(Panel):
             self.why,
             spacing=4,
         )
+
         # The tables are below the plot, and the switch is above it.
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
@@ -385,6 +387,7 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """
     if not profile.with_selected:
         return []
+
     # Of very many, the greatest correlations have rows; another row counts the rest.
     listed = profile.with_selected
     if len(listed) > _MAX_ROWS:

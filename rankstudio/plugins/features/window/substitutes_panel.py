@@ -149,6 +149,7 @@ def substitute_sentences(
     feature_names = _FeatureNames(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
+
     # Pairs of the least change of the criterion and a sentence; a negative change is an
     # improvement.
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
@@ -171,6 +172,7 @@ def substitute_sentences(
         )
         for swap in model_substitutes.group_swaps
     ]
+
     # Sentences without an improvement keep their order, as the sort is stable.
     ordered = [
         sentence
@@ -253,6 +255,7 @@ def _lonely_sentence(
 ) -> SubstituteSentence:
     """Return the sentence on the features without substitutes, of which each is a cluster by itself."""
     columns = [group.selected[0] for group in groups]
+
     # A cluster has swaps with unselected features, unless all features are selected.
     has_unselected = any(group.swaps for group in groups)
     join_words = either if has_unselected else together
@@ -396,6 +399,7 @@ class SubstitutesPanel(Panel):
         self.setObjectName("substitutes-panel")
         self.link_title("substitute")
         self._found: Substitutes | None = None  # the shown substitutes
+
         # Ids and names of the data's columns. For the map of runs: the rank at which
         # each of F folds selected each of n features, shape (n, F), the run of each
         # successive group of folds, and the numbers of the folds.
@@ -496,6 +500,7 @@ class SubstitutesPanel(Panel):
         self._show_view()
         if substitutes is None:
             return
+
         # Order of selection, from 1, by the column; 0 for features not in the model.
         rank = {
             column: position
@@ -505,6 +510,7 @@ class SubstitutesPanel(Panel):
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
             for column in substitutes.columns
         ]
+
         # The map of correlations is also made while the list is shown, for export.
         has_correlations = self.switch.value() != RUNS
         self.plot.setAccessibleName(
@@ -557,6 +563,7 @@ class SubstitutesPanel(Panel):
         """
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
+
         # The color scale goes from the greatest rank, at least 2, to the first.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
@@ -743,6 +750,7 @@ class SubstitutesController(Controller):
         if dataset is None:
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]
+
         # The folds of a run are successive columns, in the color of the run's number.
         groups = [
             ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds))

@@ -159,6 +159,7 @@ class DensitiesView(QWidget):
             for column in columns:
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
+
             # The index is -1 if the chosen feature is not offered; then the first item,
             # "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
@@ -187,6 +188,7 @@ class DensitiesView(QWidget):
                         for c in densities.classes
                     ]
                 )
+
         # If the user has not chosen the right feature, the item says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
@@ -243,6 +245,7 @@ class WhyPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
+
         # The caption, which is the title of the score, may have this term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
@@ -363,8 +366,10 @@ class WhyController(Controller):
         self._inspect = inspect
         self._tasks = inspect.tasks
         self._absence = models.absence
+
         # The lead of each selected column over the next candidate.
         self._margins: dict[int, Margin] = {}
+
         # The column that the user chose for the right plot of densities, and the path
         # whose features are offered there.
         self._other_column: int | None = None
@@ -454,6 +459,7 @@ class WhyController(Controller):
         A margin is the lead of a selected feature over the next candidate.
         """
         model = self._current.shown.inspected
+
         # the key is None otherwise
         assert model is not None and model.plan.candidate_score is not None
         self._margins = {}
@@ -521,6 +527,7 @@ class WhyController(Controller):
             return
         ids = dataset.feature_ids
         candidates = self._candidates(model)
+
         # All features of a group have the margin of the group.
         shares = {
             int(ids[member]): margin.share
@@ -564,6 +571,7 @@ class WhyController(Controller):
         record = self._current.shown.record
         if score is None or dataset is None:
             return None
+
         # The path of a model that no run has, has a text as its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
@@ -653,7 +661,10 @@ class WhyController(Controller):
         self._densities_demand.update()
 
     def _densities_key(self) -> Key | None:
-        """Return what the densities depend on: the path and the two columns; None without a feature."""
+        """Return the path and the two columns on which the densities depend.
+
+        Return None without a feature.
+        """
         model = self._current.shown.inspected
         column = self._inspect.column
         return (
@@ -748,6 +759,7 @@ def _margin_note(
     close = min(with_rival, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return definition
+
     # 1 if the selected feature was ahead, -1 if it was behind, 0 for a tie.
     sign = (close.share > 0) - (close.share < 0)
     with_step, without_step = _CLOSEST_TEXTS[sign]
