@@ -76,14 +76,15 @@ def connected(
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client that finds no scheduler would leave a thread behind that searches
-        # forever.
+        # A client that finds no scheduler would leave a thread behind
+        # that searches forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
 
-        # A server of another kind would make the client wait or fail in odd ways. The
-        # handshake runs in another thread, as this one may have an event loop already.
+        # A server of another kind would make the client wait or fail in
+        # odd ways. The handshake runs in another thread, as this one
+        # may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(
                 asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
@@ -184,14 +185,19 @@ class Cluster(Executor):
         self._dask_futures: WeakSet[Any] = WeakSet()
 
     def ahead(self) -> int:
-        """Return the number of units submitted at a time: two for each thread of the current workers."""
+        """Return the number of units submitted at a time.
+
+        There are two for each thread of the current workers.
+        """
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Submit a call of a function to a worker; keyword arguments are for dask, not for the function.
+        """Submit a call of a function to a worker.
+
+        Keyword arguments are for dask, not for the function.
 
         The call is sent as bytes that only the worker decodes. A scheduler decodes
         other contents; if it lacks a plug-in that the call names, it would drop the
@@ -200,7 +206,8 @@ class Cluster(Executor):
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
         """
-        # A call is not "pure": dask must not take the result of an equal call for it.
+        # A call is not "pure": dask must not take the result of an
+        # equal call for it.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -213,13 +220,16 @@ class Cluster(Executor):
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
-        # The client's own thread waits for dask's future, and settles ours.
+        # The client's own thread waits for dask's future, and settles
+        # ours.
         self._loop.add_callback(_settle, dask_future, future)
         future.add_done_callback(pass_on_cancellation)
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
-        """Write folds to the disk of this machine, and send them to workers that do not share the disk.
+        """Write folds to the disk of this machine for the workers.
+
+        They are sent to workers that do not share the disk.
 
         Return the files, by which workers find the folds.
         """
@@ -261,8 +271,8 @@ class ClusterWorkers:
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self._cluster = cluster
         self._client = client
-        # Addresses of the workers in the order of their shards, and the worker of each
-        # call that is not forgotten yet.
+        # Addresses of the workers in the order of their shards, and the
+        # worker of each call that is not forgotten yet.
         self._addresses: list[str] = []
         self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
             WeakKeyDictionary()
@@ -300,8 +310,8 @@ class ClusterWorkers:
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
 
-        # Files of folds are sent: the part is the training part of a fold 1, which has
-        # no other parts.
+        # Files of folds are sent: the part is the training part of a
+        # fold 1, which has no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
@@ -313,12 +323,13 @@ class ClusterWorkers:
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
 
-        # Workers keep their order, so that most shards keep their worker when others
-        # come and go.
+        # Workers keep their order, so that most shards keep their
+        # worker when others come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
 
-        # Without workers, dask keeps the call for the first one that comes.
+        # Without workers, dask keeps the call for the first one that
+        # comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -344,7 +355,9 @@ class ClusterWorkers:
 
 
 class Delivery(WorkerPlugin):
-    """Sends the parts of a run to every worker that lacks undamaged copies, also to workers that join later.
+    """Sends the parts of a run to every worker that lacks undamaged copies.
+
+    Workers that join later get them, too.
 
     Parameters
     ----------
@@ -427,7 +440,11 @@ def _lacks_part(part: PartFile) -> bool:
 
 
 def _check_workers(client: Client, address: str) -> None:
-    """Raise WorkerError if a scheduler has no workers, or workers with other versions of the packages."""
+    """Raise WorkerError if workers cannot give the same results.
+
+    This is so without workers, or if they have other versions of the
+    packages.
+    """
     # Ask all workers for the versions of their packages.
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)

@@ -55,7 +55,8 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose attributes hold all splits and leaves.
+        # Trees are one operator whose attributes hold all splits and
+        # leaves.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)
@@ -115,8 +116,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all leaves, and
-            # whether it is a leaf.
+            # Each child becomes its position among all splits or all
+            # leaves, and whether it is a leaf.
             below_child, above_child = [
                 (first_leaf - 1 - child, True)
                 if child < 0
@@ -149,7 +150,9 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the graph in a file by ONNX Runtime, on one thread; shape (m,) for m documents.
+    """Score documents with the graph in a file by ONNX Runtime.
+
+    It runs on one thread. The scores have the shape (m,) for m documents.
 
     Raises
     ------

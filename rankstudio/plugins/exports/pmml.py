@@ -62,7 +62,8 @@ def write(function: ScoreFunction) -> Files:
                 coefficient=repr(weight),
             )
     else:
-        # Trees are the segments of an ensemble whose predictions are added up.
+        # Trees are the segments of an ensemble whose predictions are
+        # added up.
         model = SubElement(
             root, "MiningModel", modelName=function.name, functionName="regression"
         )
@@ -71,7 +72,8 @@ def write(function: ScoreFunction) -> Files:
         for number, tree in enumerate(function.trees, start=1):
             segment = SubElement(segments, "Segment", id=str(number))
 
-            # The predicate of a segment: the tree counts for each document.
+            # The predicate of a segment: the tree counts for each
+            # document.
             SubElement(segment, "True")
             _tree(segment, tree, function)
     ElementTree.indent(root)
@@ -92,7 +94,10 @@ def _schema(model: Element, function: ScoreFunction) -> None:
 
 
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
-    """Add the model of a tree to the element of a segment; its fields are the inputs that it splits on."""
+    """Add the model of a tree to the element of a segment.
+
+    Its fields are the inputs that it splits on.
+    """
     model = SubElement(
         segment,
         "TreeModel",
@@ -133,7 +138,9 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the XML document in a file, in double precision; shape (m,) for m documents.
+    """Score documents with the XML document in a file, in double precision.
+
+    The scores have the shape (m,) for m documents.
 
     A table of coefficients is a weighted sum; without one, the document has trees.
     """
@@ -152,7 +159,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _node(element: Element, columns: dict[str, int]) -> Node:
-    """Return the node of an XML element: the value of a leaf, or a split with its two children.
+    """Return the node of an XML element.
+
+    It is the value of a leaf, or a split with its two children.
 
     A split is the column of a field, a threshold, and the nodes for values up to it and
     above. ``columns`` has the columns by the names of fields.

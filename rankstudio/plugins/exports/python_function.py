@@ -150,7 +150,9 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by running the module in a separate process; shape (m,) for m documents.
+    """Score documents by running the module in a separate process.
+
+    The scores have the shape (m,) for m documents.
 
     The process has a limit of memory and time. Nothing is imported into this process, as
     names in a model could contain code.
@@ -162,9 +164,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
 
-        # The script `trial_script.py` expects these arguments in this order: what to
-        # run, seconds, bytes, the files, and whether inputs are scaled. Python gets no
-        # settings of the user (-I), and no other packages (-S).
+        # The script `trial_script.py` expects these arguments in this
+        # order: what to run, seconds, bytes, the files, and whether
+        # inputs are scaled. Python gets no settings of the user (-I),
+        # and no other packages (-S).
         arguments = [
             "module",
             str(int(SECONDS)),

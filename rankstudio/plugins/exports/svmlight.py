@@ -60,7 +60,8 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        # The programs subtract the threshold from the sum. Adding 0 turns -0.0 into 0.0.
+        # The programs subtract the threshold from the sum. Adding 0
+        # turns -0.0 into 0.0.
         threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
@@ -72,7 +73,9 @@ def write(function: ScoreFunction, version: str) -> Files:
 def read(
     files: Files, function: ScoreFunction, documents: Documents, prints: str
 ) -> Floats:
-    """Score documents with the model in a file as svm_classify does; shape (m,) for m documents.
+    """Score documents with the model in a file as svm_classify does.
+
+    The scores have the shape (m,) for m documents.
 
     Values have single precision, sums double precision, and scores few digits: they are
     printed by the format ``prints``. With documents in double precision, nothing is

@@ -288,7 +288,10 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
 
 
 def _effect_sentence(score: CandidateScore, value: float) -> str:
-    """Describe the effect of a feature with a score: "Lowered the leave-query-out error by 2.5."."""
+    """Describe the effect of a feature with a score.
+
+    An example is "Lowered the leave-query-out error per document by 2.5.".
+    """
     # A score that is no reduction of the criterion is given by its own name.
     if score.source is ScoreSource.CRITERION:
         text = (
@@ -488,7 +491,9 @@ def _similarity_sentence(
 def _weight_explanation(
     context: ChoiceContext, feature: int, inside: bool
 ) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all features at once: return a title and sentences.
+    """Explain a feature of a model that weighs all features at once.
+
+    Return a title and sentences.
 
     ``inside`` says whether the feature has a weight in the chosen model.
     """
@@ -596,7 +601,9 @@ def _other_template(kind: str, inside: bool) -> str:
 
 
 def _same_template(kind: str, inside: bool) -> str:
-    """Return the template of the sentence that the outcome is the same on every path of the run.
+    """Return the template of the sentence on equal outcomes.
+
+    They are the same on every path of the run.
 
     ``kind`` is that of the chosen model: "model" for one that weighs all features,
     "several" or "one" for a selection of several features or of one. ``inside`` says

@@ -90,7 +90,9 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
 def _group_paragraphs(
     run: ReportedRun, model_substitutes: Substitutes
 ) -> Iterator[Paragraph | TextTable]:
-    """Yield the table of similar features, the features without any, and the three best swaps.
+    """Yield the table of similar features, and paragraphs below it.
+
+    These have the features without similar ones, and the three best swaps.
 
     A group is a cluster of similar features with at least one in the model. A swap
     replaces a feature of the model by another one, or leaves it out.
@@ -146,7 +148,10 @@ def _group_paragraphs(
 
 
 def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
-    """Return the table of swaps of whole groups of features, those that lower the criterion most first."""
+    """Return the table of swaps of whole groups of features.
+
+    Those that lower the criterion most come first.
+    """
     names = run.result.feature_names
     group_of = group_names(feature_groups_of(run.plan))
     ids = run.result.feature_ids.tolist()
@@ -188,7 +193,9 @@ def _criterion_name(run: ReportedRun) -> str:
 def _group_row(
     group: SubstituteGroup, names: Sequence[str], *, with_change: bool
 ) -> tuple[str, ...]:
-    """Return the table row of a group of similar features, with its best swap and the change by it.
+    """Return the table row of a group of similar features.
+
+    It has the best swap of the group and the change by it.
 
     ``with_change`` adds the column of the change of the criterion.
     """

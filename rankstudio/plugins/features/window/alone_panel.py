@@ -272,8 +272,9 @@ class AlonePlot(Plot):
         self.shown: FeaturesAlone | None = None
         self.by_id = False
 
-        # Ids and names of the n features, their positions in the shown order, whether
-        # they are in the model, and the position of the inspected one.
+        # Ids and names of the n features, their positions in the shown
+        # order, whether they are in the model, and the position of the
+        # inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._order: Ints = np.empty(0, dtype=np.int64)
@@ -281,7 +282,8 @@ class AlonePlot(Plot):
         self._feature: int | None = None
         super().__init__(theme, Axes())
 
-        # Layers by ascending depth: a line behind the dots, the dots, and the legend.
+        # Layers by ascending depth: a line behind the dots, the dots,
+        # and the legend.
         self.add_layer(self._draw_marked, -1.0)
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 1.0, clipped=False)
@@ -319,7 +321,10 @@ class AlonePlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of the features' x values and of their measures, with some space at the ends."""
+        """Return the ranges of the features' x values and of their measures.
+
+        Both have some space at the ends.
+        """
         assert self.shown is not None  # the ranges of an empty plot are not asked for
         values = np.concatenate(list(self.shown.parts.values()))
         low = float(np.nanmin(values))
@@ -440,7 +445,10 @@ class AlonePlot(Plot):
         return np.arange(1.0, self._order.size + 1)
 
     def _index_of(self, column: int | None) -> int | None:
-        """Return the index in the shown order of the feature at a position; None if it is not shown."""
+        """Return the index in the shown order of the feature at a position.
+
+        Return None if it is not shown.
+        """
         indices = (
             np.flatnonzero(self._order == column)
             if column is not None
@@ -475,7 +483,8 @@ class AlonePlot(Plot):
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line through the inspected feature, and a line through the feature under the mouse."""
-        # Half a pixel is added, as lines are sharp only in the middle of pixels.
+        # Half a pixel is added, as lines are sharp only in the middle
+        # of pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),
@@ -502,8 +511,8 @@ class AlonePlot(Plot):
             return
         entries = self._entries()
 
-        # Each entry has the name of a part and a width, in which the space after it is
-        # contained.
+        # Each entry has the name of a part and a width, in which the
+        # space after it is contained.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, width) in enumerate(entries):

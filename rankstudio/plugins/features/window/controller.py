@@ -77,8 +77,9 @@ class FeaturesController(PageController):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
 
-        # Ids of the inspected feature, whose profile is shown, and of the feature in the
-        # current row of a path, which is inspected when the row stays for a moment.
+        # Ids of the inspected feature, whose profile is shown, and of
+        # the feature in the current row of a path, which is inspected
+        # when the row stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -149,7 +150,9 @@ class FeaturesController(PageController):
             self._profile_demand.update()
 
     def _key(self) -> Key | None:
-        """Return everything that the profile of the inspected feature depends on; None without a feature.
+        """Return everything on which the profile of the inspected feature depends.
+
+        Return None without a feature.
 
         If the method weighs features by penalties, the model with its parameters counts.
         """
@@ -240,7 +243,8 @@ class FeaturesController(PageController):
                 )
             return
 
-        # Mark the chosen model as well, if another model of its path is inspected.
+        # Mark the chosen model as well, if another model of its path is
+        # inspected.
         chosen = self._current.model
         choice = None
         if (
@@ -253,7 +257,8 @@ class FeaturesController(PageController):
             model.path, model.position, feature_groups_of(model.plan), choice
         )
 
-        # For another feature or another model, the profile is computed after a pause.
+        # For another feature or another model, the profile is computed
+        # after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -272,7 +277,10 @@ class FeaturesController(PageController):
         return model.step.selected if model is not None else ()
 
     def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
-        """Return plan, parameters and step of the inspected model if its method weighs features, or None."""
+        """Return plan, parameters and step of the inspected model.
+
+        Return None if its method does not weigh features by penalties.
+        """
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
             return None
@@ -306,7 +314,10 @@ class FeaturesController(PageController):
     def _show_path(
         self, path: PathResult, position: int, groups: Groups, choice: int | None = None
     ) -> None:
-        """Show a path at a position in the visible panels, with the chosen k marked if it is another one."""
+        """Show a path at a position in the visible panels.
+
+        The chosen k is marked if it is another one than that of the position.
+        """
         dataset = self._session.dataset
         if dataset is not None:
             ids = dataset.feature_ids
@@ -345,7 +356,8 @@ class FeaturesController(PageController):
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
-                # For missing documents, the present state may have a better reason.
+                # For missing documents, the present state may have a
+                # better reason.
                 reason = current.untested
                 panel.say_untested(
                     reason

@@ -93,8 +93,8 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
 
-        # The minimum is less than that of other plots, so that there is room for the
-        # facts.
+        # The minimum is less than that of other plots, so that there is
+        # room for the facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(
@@ -182,7 +182,11 @@ class InspectorPanel(Panel):
         )
 
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
-        """Show the definition of a feature, by its id, in a search engine's feature set, if the set has it."""
+        """Show the definition of a feature in a search engine's feature set.
+
+        The feature is that of an id. Nothing is shown if the set does not
+        have it.
+        """
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(
@@ -290,7 +294,11 @@ class ProfileTables(ColumnArea):
         return self._texts
 
     def show_feature(self, profile: FeatureProfile) -> None:
-        """Show a feature: how it ranks alone, its importance, correlations and bounds, if it has these."""
+        """Show a feature in a table for each kind of numbers.
+
+        They are its measures alone and, if it has these, importance,
+        correlations and bounds.
+        """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
             importance_rows: list[tuple[str, ...]] = [
@@ -356,7 +364,11 @@ def _indented_definition(definition: str) -> str:
 
 
 def _short_definition(definition: str) -> str:
-    """Return a definition in one line: JSON as its name and its template or parameters, text as it is."""
+    """Return a definition in one line.
+
+    JSON becomes its name and its template or parameters, and other text
+    stays.
+    """
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)
@@ -381,7 +393,9 @@ def _number_or_dash(value: float) -> str:
 
 
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return a header, and a row for each correlation with a selected feature; nothing if there is none.
+    """Return a header, and a row for each correlation with a selected feature.
+
+    Return nothing if there is no selected feature.
 
     The last row has the share of variance that all of them explain.
     """
@@ -429,7 +443,10 @@ def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
 
 
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
-    """Return a header with the objective of a model, and a row for each bound of FSMRank's paper."""
+    """Return a row for each bound of FSMRank's paper.
+
+    The first row, a header, has the objective of the model.
+    """
     # Theorem 3 is not proven for every loss.
     unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [

@@ -65,8 +65,8 @@ class FeaturesPage(FeaturesController):
         return panels.get(column, ())
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
-        # Each part with its share of additional width or height, and its first size in
-        # pixels.
+        # Each part with its share of additional width or height, and
+        # its first size in pixels.
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )

@@ -253,7 +253,10 @@ def _is_lonely(group: SubstituteGroup) -> bool:
 def _lonely_sentence(
     groups: Sequence[SubstituteGroup], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the features without substitutes, of which each is a cluster by itself."""
+    """Return the sentence on the features without substitutes.
+
+    Each of them is a cluster by itself.
+    """
     columns = [group.selected[0] for group in groups]
 
     # A cluster has swaps with unselected features, unless all features are selected.
@@ -300,7 +303,8 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
         elif not group.others and abs(swap.correlation) < _UNLIKE:
             sentences.append(_NOTHING_LIKE)
         else:
-            # All selected features to which this feature is the most similar one.
+            # All selected features to which this feature is the most
+            # similar one.
             near = [
                 f"{feature_names.id(s.removed)} (r = {correlation_text(s.correlation)})"
                 for s in group.swaps
@@ -349,7 +353,9 @@ def _group_swap_sentence(
 def _improvements_sentence(
     better: Sequence[Swap], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the swaps that lower the error; the first swap has the greatest effect.
+    """Return the sentence on the swaps that lower the error.
+
+    The first swap has the greatest effect.
 
     The tooltip has a sentence for each of them.
     """
@@ -400,9 +406,10 @@ class SubstitutesPanel(Panel):
         self.link_title("substitute")
         self._found: Substitutes | None = None  # the shown substitutes
 
-        # Ids and names of the data's columns. For the map of runs: the rank at which
-        # each of F folds selected each of n features, shape (n, F), the run of each
-        # successive group of folds, and the numbers of the folds.
+        # Ids and names of the data's columns. For the map of runs: the
+        # rank at which each of F folds selected each of n features,
+        # shape (n, F), the run of each successive group of folds, and
+        # the numbers of the folds.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._ranks: Floats = np.empty((0, 0))
@@ -501,7 +508,8 @@ class SubstitutesPanel(Panel):
         if substitutes is None:
             return
 
-        # Order of selection, from 1, by the column; 0 for features not in the model.
+        # Order of selection, from 1, by the column; 0 for features not
+        # in the model.
         rank = {
             column: position
             for position, column in enumerate(substitutes.selected, start=1)
@@ -511,7 +519,8 @@ class SubstitutesPanel(Panel):
             for column in substitutes.columns
         ]
 
-        # The map of correlations is also made while the list is shown, for export.
+        # The map of correlations is also made while the list is shown,
+        # for export.
         has_correlations = self.switch.value() != RUNS
         self.plot.setAccessibleName(
             tr("Correlation of features")
@@ -539,7 +548,10 @@ class SubstitutesPanel(Panel):
     def _correlations(
         self, substitutes: Substitutes, features: Sequence[MapFeature]
     ) -> MapValues:
-        """Return the map of |r|, the correlations between the shown features: as rows and as columns."""
+        """Return the map of |r|, the correlations between the shown features.
+
+        The same features are rows and columns.
+        """
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
@@ -564,7 +576,8 @@ class SubstitutesPanel(Panel):
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
 
-        # The color scale goes from the greatest rank, at least 2, to the first.
+        # The color scale goes from the greatest rank, at least 2, to
+        # the first.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         )
@@ -594,7 +607,10 @@ class SubstitutesPanel(Panel):
         )
 
     def _show_sentences(self, sentences: Sequence[SubstituteSentence]) -> None:
-        """Show the sentences in the list, each with its title above it; screen readers get all at once."""
+        """Show the sentences in the list, each with its title above it.
+
+        Screen readers get all of them at once.
+        """
         page = named(QWidget(), role="page")
         lines = fill(QVBoxLayout(page), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
@@ -751,7 +767,8 @@ class SubstitutesController(Controller):
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]
 
-        # The folds of a run are successive columns, in the color of the run's number.
+        # The folds of a run are successive columns, in the color of the
+        # run's number.
         groups = [
             ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds))
             for r in records

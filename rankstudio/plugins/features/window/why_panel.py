@@ -160,14 +160,17 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
 
-            # The index is -1 if the chosen feature is not offered; then the first item,
-            # "next on the path", is chosen.
+            # The index is -1 if the chosen feature is not offered; then
+            # the first item, "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
         self, compared_features: Sequence[ComparedDensities], names: Sequence[str]
     ) -> None:
-        """Show the densities of one feature, or of two side by side; ``names`` are those of all columns."""
+        """Show the densities of one feature, or of two side by side.
+
+        The names are those of all columns.
+        """
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
             if index < len(compared_features):
@@ -189,7 +192,8 @@ class DensitiesView(QWidget):
                     ]
                 )
 
-        # If the user has not chosen the right feature, the item says which one it is.
+        # If the user has not chosen the right feature, the item says
+        # which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -209,7 +213,10 @@ class DensitiesView(QWidget):
 
 
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
-    """Return the sentence on how the score of a feature is composed, and when it was selected, if it was."""
+    """Return the sentence on how the score of a feature is composed.
+
+    It also says at which step the feature was selected, if it was.
+    """
     if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
@@ -246,7 +253,8 @@ class WhyPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
 
-        # The caption, which is the title of the score, may have this term.
+        # The caption, which is the title of the score, may have this
+        # term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
             CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
@@ -272,8 +280,8 @@ class WhyPanel(Panel):
         options = (
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
-        # Nothing changes if there are as many views as before. If the present view is
-        # no longer there, the first one is chosen.
+        # Nothing changes if there are as many views as before. If the
+        # present view is no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -370,8 +378,8 @@ class WhyController(Controller):
         # The lead of each selected column over the next candidate.
         self._margins: dict[int, Margin] = {}
 
-        # The column that the user chose for the right plot of densities, and the path
-        # whose features are offered there.
+        # The column that the user chose for the right plot of
+        # densities, and the path whose features are offered there.
         self._other_column: int | None = None
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
@@ -417,7 +425,10 @@ class WhyController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the explanation of the current model, if visible; hide the panel if its method has none."""
+        """Show the explanation of the current model, if visible.
+
+        If the method has no candidates, the panel is hidden.
+        """
         if not self._inspect.path.isVisible():
             return
         model = self._current.shown.inspected
@@ -432,7 +443,10 @@ class WhyController(Controller):
 
     @Slot()
     def _explain_inspected(self) -> None:
-        """Mark the inspected feature in the map, explain it in words, and show its densities, if visible."""
+        """Mark the inspected feature in the map, and explain it in words.
+
+        Its densities are shown if they are visible.
+        """
         model = self._current.shown.inspected
         if (
             model is not None
@@ -473,7 +487,10 @@ class WhyController(Controller):
         )
 
         def show(picture: Picture) -> None:
-            """Show the map of candidates and the margins, with the mark of the model inspected by now."""
+            """Show the map of candidates and the margins.
+
+            The mark is that of the model that is inspected by now.
+            """
             scores_map, path_margins = picture
             step_name = (
                 tr("step")
@@ -613,7 +630,11 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, position: int) -> None:
-        """Inspect the feature of a cell, by its column, and the model at the position of the cell's step."""
+        """Inspect the feature of a cell and the model of its step.
+
+        The feature is that in a column of the data, and the step has a
+        position on the path.
+        """
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
@@ -744,7 +765,9 @@ _CLOSEST_TEXTS = {
 def _margin_note(
     leads: dict[int, Margin], names: tuple[str, ...], path: PathResult
 ) -> str:
-    """Return a definition of the margins, with the closest choice as an example if it is a near tie.
+    """Return a definition of the margins.
+
+    If the closest choice was a near tie, it is an example.
 
     ``leads`` are the margins by the column of the selected feature. Return "" if none
     was compared with another candidate.
