@@ -111,7 +111,8 @@ class SelectPage(RunController):
             button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
         self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
-    def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+    def join(self, pages: OtherPages) -> None:
+        """Connect the page with other pages, once all controllers exist; some pages may be missing."""
         # The slider of the curves.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
@@ -141,7 +142,12 @@ class SelectPage(RunController):
         if evidence is not None:
             self.strip.tells_how_sure = evidence.can_judge
 
-    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:
+        """Return the content of the page: the form, the curves, and a column of other parts' panels.
+
+        ``panels_of`` returns the panels for a place, such as "right". The column is
+        hidden while all of its panels are.
+        """
         right = column("right", *panels_of("right"))
         right.setMinimumWidth(_MIN_RIGHT_WIDTH)
         self._models.current.changed.connect(lambda: hide_where_empty(right))
@@ -160,7 +166,8 @@ class SelectPage(RunController):
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return ((self.curves, lambda: True),)
 
-    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """Return the functions of the menu commands of this page, by their keys."""
         return {
             "left_out": self._models.left_out.toggle,
             "follow": lambda: self.follow(not self.following),

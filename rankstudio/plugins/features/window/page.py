@@ -64,7 +64,8 @@ class FeaturesPage(FeaturesController):
         }
         return panels.get(column, ())
 
-    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:
+        """Return the content of the page: path, explanations and profile side by side."""
         # Each part with its share of additional width or height, and
         # its first size in pixels.
         explanations = column(
