@@ -220,8 +220,8 @@ class Cluster(Executor):
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
-        # The client's own thread waits for dask's future, and settles
-        # ours.
+        # The client's own thread waits for
+        # dask's future, and settles ours.
         self._loop.add_callback(_settle, dask_future, future)
         future.add_done_callback(pass_on_cancellation)
         return future
@@ -328,8 +328,8 @@ class ClusterWorkers:
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
 
-        # Without workers, dask keeps the call for the first one that
-        # comes.
+        # Without workers, dask keeps the
+        # call for the first one that comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -415,8 +415,8 @@ async def _settle(dask_future: Any, future: Future[Value]) -> None:
 
     This coroutine runs on the client's loop.
     """
-    # Any error of the call on the worker, whatever its type, is one for the waiting
-    # caller.
+    # Any error of the call on the worker, whatever
+    # its type, is one for the waiting caller.
     try:
         value = await dask_future
     except CancelledError:

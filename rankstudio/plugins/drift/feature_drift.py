@@ -141,8 +141,8 @@ def distribution_distance(first: Floats, second: Floats) -> float:
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
 
-    # The share of each sample's values up to a number only changes at values of the
-    # samples.
+    # The share of each sample's values up to a
+    # number only changes at values of the samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )

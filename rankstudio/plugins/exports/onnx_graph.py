@@ -55,8 +55,8 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose attributes hold all splits and
-        # leaves.
+        # Trees are one operator whose
+        # attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)

@@ -263,8 +263,8 @@ class Inspector:
             gram += block.T @ block
             release(rows)
 
-        # A constant column has the norm 0, and gets the factor 0
-        # instead of 1 / 0.
+        # A constant column has the norm 0, and
+        # gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         correlations: Floats = np.clip(
@@ -285,8 +285,8 @@ class Inspector:
     def measured_by(self, convention: str, measure: str) -> Inspector:
         """Return an inspector of the same data with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
-        # Correlations and clusters that were computed do not depend on
-        # the measure.
+        # Correlations and clusters that were
+        # computed do not depend on the measure.
         cached = {
             name: value
             for name, value in vars(self).items()
@@ -310,8 +310,8 @@ class Inspector:
                 for text, label in zip(class_names(labels), labels, strict=True)
             ]
 
-        # Real-valued labels: ranges with about as many distinct labels
-        # each.
+        # Real-valued labels: ranges with
+        # about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
         return [
             (_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups
@@ -356,11 +356,12 @@ class Inspector:
 
         It is NaN without other columns, or for a constant column.
         """
+        if not other_columns or self.correlations[column, column] == 0:
+            return float("nan")
+
         # In units of the columns' norms, the normal equations have the
         # correlations as their matrix, and R² is the product of
         # right-hand side and solution.
-        if not other_columns or self.correlations[column, column] == 0:
-            return float("nan")
         products = self.correlations[list(other_columns), column]
 
         # If a feature is a sum of others, an eigenvalue is 0 up to
@@ -384,8 +385,8 @@ class Inspector:
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
 
-        # The values are equal, or too close to have different numbers
-        # between them.
+        # The values are equal, or too close to
+        # have different numbers between them.
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
         has_separate_zeros = has_many_zeros(values)
@@ -412,9 +413,8 @@ class Inspector:
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction.
 
-        The second result says whether that direction puts small values first.
-
-        A feature that is equally good in both directions is not ascending.
+        The second result says whether that direction puts small values first. It is
+        False for a feature that is equally good in both directions.
         """
         # Two rankings: by the values, and by their negatives, which
         # puts small ones first.

@@ -283,9 +283,9 @@ def _criterion_changes(
                 data, regularization, selected, candidates
             )
 
-            # A row per removed feature: the criterion without it in
-            # column 0, and with each candidate instead in the other
-            # columns.
+            # A row per removed feature: the criterion
+            # without it in column 0, and with each
+            # candidate instead in the other columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
 
@@ -364,16 +364,16 @@ def _substitute_groups(
             if c not in inside
         )
 
-        # |r| of each pair of the cluster's features, above the
-        # diagonal.
+        # |r| of each pair of the cluster's
+        # features, above the diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]
         least = float(pairs.min()) if pairs.size else float("nan")
 
-        # Without unselected features in the cluster, any shown one may
-        # be the best swap, but no constant one: its correlation is 0,
-        # even with itself.
+        # Without unselected features in the cluster, any
+        # shown one may be the best swap, but no constant
+        # one: its correlation is 0, even with itself.
         possible = outside or tuple(
             c for c in shown_columns if c not in inside and correlations[c, c]
         )

@@ -98,8 +98,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
-    # Its own errors are passed on. All others mean that the graph does not have the
-    # expected parts.
+    # Its own errors are passed on. All others mean
+    # that the graph does not have the expected parts.
     except UnreadableModelError:
         raise
     except (
@@ -264,6 +264,7 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
     dtype = types.get(attributes["to"])
     if dtype is None:
+        # The file may have a number that is no type of onnx.
         types_of_onnx = onnx.TensorProto.DataType.values()
         kind = (
             onnx.TensorProto.DataType.Name(attributes["to"])
@@ -494,8 +495,8 @@ def _regressor_trees(
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
 
-    # The tree of each run of consecutive rows; a tree whose rows are not consecutive
-    # occurs twice.
+    # The tree of each run of consecutive rows; a tree
+    # whose rows are not consecutive occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
 

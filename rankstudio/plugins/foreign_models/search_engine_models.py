@@ -123,8 +123,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            # The weight of a normalized value is divided
-            # by its width; its offset changes no ranking.
+            # A normalizer subtracts an offset, which changes no ranking,
+            # and divides by a width.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight)
                 for name, weight in parameters["weights"].items()

@@ -121,9 +121,9 @@ class CandidatesView(QWidget):
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
 
-            # The gain from which on a candidate has a bar. It is the result of a
-            # partition, as sorting many thousands of candidates would visibly delay
-            # the window.
+            # The gain from which on a candidate has a bar. It is
+            # the result of a partition, as sorting many thousands
+            # of candidates would visibly delay the window.
             least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]

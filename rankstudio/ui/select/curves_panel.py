@@ -457,8 +457,8 @@ class CurvesPanel(Panel):
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
 
-        # Over a grid, the point's curve has points of other paths as well, so that it is
-        # drawn as a whole.
+        # Over a grid, the point's curve has points of other
+        # paths as well, so that it is drawn as a whole.
         if self.over is not None:
             self._draw(key)
         else:

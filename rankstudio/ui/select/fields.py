@@ -957,8 +957,8 @@ class FeaturesField(Field):
     def _add_text(self, text: str) -> None:
         """Add the features that a typed text or a completion means; show an error if it means none."""
         if text != self._line.text() and not self._line.text():
-            # Enter on a completion comes twice: as returnPressed, and from the
-            # completer
+            # Enter on a completion comes twice: as
+            # returnPressed, and from the completer
             return
         try:
             added = self._meant(text)

@@ -365,8 +365,8 @@ class HeatController(QObject):
         # What was drawn before is forgotten.
         self._drawn = self._grids = self._pair = None
 
-        # A map of left-out measures needs them for all combinations, not only for the
-        # chosen one.
+        # A map of left-out measures needs them for all
+        # combinations, not only for the chosen one.
         self._shown.left_out.measure_all(self.panel.left_out())
 
         # The map is empty without a run, or if the plan has no parameters to compare.

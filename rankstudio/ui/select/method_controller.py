@@ -48,8 +48,8 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
 
-        # Whether the given folds of a dataset have validation parts, by the name of the
-        # data in a plan.
+        # Whether the given folds of a dataset have validation
+        # parts, by the name of the data in a plan.
         self._validating: dict[str, bool] = {}
 
         # criterion and rule of the last plan with validation
@@ -124,8 +124,8 @@ class MethodController(QObject):
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
         """Change the plan by an edit of the form: new values by the names of the plan's attributes."""
-        # The first attribute names the kind of edit; only method and parameters come
-        # together.
+        # The first attribute names the kind of edit;
+        # only method and parameters come together.
         name, value = next(iter(changes.items()))
         if name == "protocol":
             # Other folds are made, so that numbers of the old ones are dropped.
@@ -184,7 +184,7 @@ class FoldHint(QObject):
         super().__init__(parent)
         self._session = session
         self._bars = bars
-        self._said = ""
+        self._said = ""  # the sentence that is shown
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)
 
@@ -203,8 +203,8 @@ class FoldHint(QObject):
         if message == self._said:
             return
 
-        # A bar stands where the measures of one part would be, and is shown only if this
-        # part is missing.
+        # A bar stands where the measures of one part would
+        # be, and is shown only if this part is missing.
         self._said = message
         for part, bars in self._bars.items():
             for bar in bars:

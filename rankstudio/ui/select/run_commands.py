@@ -277,8 +277,8 @@ class RunCommands(Controller):
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
-            # The choice of a model is stored with the run before, and does not apply to
-            # this one.
+            # The choice of a model is stored with the
+            # run before, and does not apply to this one.
             leave(self._session, self._runs)
             self._session.select(None, None)
             self._runs.show(record)

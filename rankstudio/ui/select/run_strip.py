@@ -160,8 +160,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # If there are runs, but on other data only, the usual placeholder is replaced by
-        # one that says so.
+        # If there are runs, but on other data only, the
+        # usual placeholder is replaced by one that says so.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = (

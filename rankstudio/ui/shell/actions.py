@@ -531,8 +531,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default argument binds the function of this
-            # iteration.
+            # `triggered` passes a bool; the default
+            # argument binds the function of this iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:

@@ -169,8 +169,8 @@ class SealController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show in the menu and in the status bar whether the test part is sealed."""
-        # setChecked emits `toggled` as a click does, but only the user may break a
-        # seal.
+        # setChecked emits `toggled` as a click
+        # does, but only the user may break a seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)

@@ -167,8 +167,12 @@ class Menus(QObject):
         menu = self._actions.submenus["recent"]
         menu.clear()
         for path in self._settings.recent:
+            # the root folder has no name
             action = menu.addAction(Path(path).name or path)
             action.setToolTip(plain(path))
+
+            # `triggered` passes whether the action is checked, which is ignored; the
+            # default value binds the path of this entry.
             action.triggered.connect(
                 lambda _=False, path=path: self.recentChosen.emit(path)
             )
@@ -207,8 +211,8 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        # the theme does not emit `changed` if the system's theme is the same as the
-        # chosen one
+        # the theme does not emit `changed` if the
+        # system's theme is the same as the chosen one
         self._fill()
 
     @Slot()
@@ -278,8 +282,8 @@ class Menus(QObject):
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        # Qt has marked the chosen entry, but a choice may be canceled, or take effect
-        # later only.
+        # Qt has marked the chosen entry, but a choice
+        # may be canceled, or take effect later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()

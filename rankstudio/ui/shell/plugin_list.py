@@ -95,7 +95,7 @@ class PluginDialog(QDialog):
             for column in range(3):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
 
-            # Of long contents, the cell shows only the beginning.
+            # The cell shows only the beginning of a long text.
             item.setToolTip(2, plain(row[2]))
         text = tr(
             "Packages with the entry point rankstudio.plugins add methods, measures and formats of data and "

@@ -191,7 +191,8 @@ class OpenDialog(QFileDialog):
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
 
-        # The desktop's own dialog shows neither our icons, nor chooses folders and files.
+        # The desktop's own dialog does not show our
+        # icons, and chooses either files or folders.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
@@ -218,6 +219,8 @@ class OpenDialog(QFileDialog):
         self._chosen_folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
         self.setProxyModel(_IconModel(icons, self))
+
+        # The lists of files; `eventFilter` gets their double clicks and keys.
         self._views = [
             v
             for v in self.findChildren(QAbstractItemView)

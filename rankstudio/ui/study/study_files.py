@@ -147,7 +147,7 @@ class StudyFiles(Controller):
 
     @Slot()
     def ask_save_as(self) -> None:
-        """Ask for a file, and copy the study to it, as `save_as` does."""
+        """Ask for a file, copy the study to it, and store new runs in the copy."""
         name = (
             self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         )
@@ -219,6 +219,7 @@ class StudyFiles(Controller):
         self._models.absence.read_runs(True)
 
         def recognised() -> None:
+            """Report the end of the reading, and show the runs."""
             self._models.absence.read_runs(False)
             show()
 
@@ -321,8 +322,8 @@ class StudyFiles(Controller):
         ``last_id`` is the number of the last run in the study, after which new runs are
         numbered; ``seal_marks`` are the study's notes on sealed test parts.
         """
-        # The seal comes first, so that results of a sealed test part are not visible
-        # for a moment.
+        # The seal comes first, so that results of a
+        # sealed test part are not visible for a moment.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)

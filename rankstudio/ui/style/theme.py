@@ -338,8 +338,8 @@ class Theme(QObject):
 
         The marked widgets are in `_unstyled`, the visible ones first.
         """
-        # Widgets that still wait since the last change count as styled, so that they
-        # are marked again.
+        # Widgets that still wait since the last change
+        # count as styled, so that they are marked again.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]

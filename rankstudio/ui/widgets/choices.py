@@ -263,8 +263,8 @@ class TickedSlider(QSlider):
             self,
         )
 
-        # The middle of the handle moves from half its width to half its width before the
-        # right end.
+        # The middle of the handle moves from half its
+        # width to half its width before the right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -333,8 +333,8 @@ class LambdaSlider(QWidget):
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
 
-        # Stops of the slider are positions in the values. Only moves of the user emit
-        # a signal.
+        # Stops of the slider are positions in the
+        # values. Only moves of the user emit a signal.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -501,8 +501,8 @@ class _NotedDelegate(QStyledItemDelegate):
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
 
-        # The style draws the background without the text, which is drawn afterwards in
-        # the upper part.
+        # The style draws the background without the text,
+        # which is drawn afterwards in the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(

@@ -272,9 +272,9 @@ class AlonePlot(Plot):
         self.shown: FeaturesAlone | None = None
         self.by_id = False
 
-        # Ids and names of the n features, their positions in the shown
-        # order, whether they are in the model, and the position of the
-        # inspected one.
+        # Ids and names of the n features, their positions
+        # in the shown order, whether they are in the
+        # model, and the position of the inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._order: Ints = np.empty(0, dtype=np.int64)
@@ -282,8 +282,8 @@ class AlonePlot(Plot):
         self._feature: int | None = None
         super().__init__(theme, Axes())
 
-        # Layers by ascending depth: a line behind the dots, the dots,
-        # and the legend.
+        # Layers by ascending depth: a line behind
+        # the dots, the dots, and the legend.
         self.add_layer(self._draw_marked, -1.0)
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 1.0, clipped=False)
@@ -483,8 +483,8 @@ class AlonePlot(Plot):
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line through the inspected feature, and a line through the feature under the mouse."""
-        # Half a pixel is added, as lines are sharp only in the middle
-        # of pixels.
+        # Half a pixel is added, as lines are
+        # sharp only in the middle of pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),

@@ -251,8 +251,8 @@ class CandidateMapPlot(HeatMapPlot):
             else tr("share of the best score of the step")
         )
 
-        # The scale goes from the first rank, or the share 0, to the
-        # greatest value.
+        # The scale goes from the first rank, or
+        # the share 0, to the greatest value.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -303,8 +303,8 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
-        # A name is left of the cells: the point is moved to the first
-        # cell of its row.
+        # A name is left of the cells: the point
+        # is moved to the first cell of its row.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -332,8 +332,8 @@ class CandidateMapPlot(HeatMapPlot):
         if full_map is None or self.shown is None:
             return False
 
-        # The visible rows are followed by the others in the order of
-        # the whole map.
+        # The visible rows are followed by the
+        # others in the order of the whole map.
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
 
@@ -341,8 +341,8 @@ class CandidateMapPlot(HeatMapPlot):
         # marks move between these. Positions are those on the path.
         places = self.shown.places if not full_map.growing else full_map.places
 
-        # Without an inspected feature, any arrow key leads to the first
-        # row.
+        # Without an inspected feature, any
+        # arrow key leads to the first row.
         row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
         column = min(
@@ -371,13 +371,13 @@ class CandidateMapPlot(HeatMapPlot):
         for row, column in np.argwhere(self.shown.taken).tolist():
             cell = self._flipped(row), column
 
-            # A dark line on a wider white one is visible on light and
-            # dark cells.
+            # A dark line on a wider white one is
+            # visible on light and dark cells.
             outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
             outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
 
-        # A frame around the row of the inspected feature, with its
-        # name.
+        # A frame around the row of the
+        # inspected feature, with its name.
         if self._marked_row is not None:
             row_from_below = self._flipped(self._marked_row)
             first_cell = self.cell_rect(frame, row_from_below, 0)
@@ -403,8 +403,8 @@ class CandidateMapPlot(HeatMapPlot):
             self.set_values(np.empty((0, 0)), (), ())
             return
 
-        # Without a shown part, the frame is as large as the plot
-        # allows.
+        # Without a shown part, the frame
+        # is as large as the plot allows.
         self.shown = None
         area = self.frame().area
         n_rows = int(area.height() // ROW)

@@ -177,6 +177,7 @@ class FeaturesController(PageController):
 
     def _describe(self) -> Computation | None:
         """Return the computation of the inspected feature's profile; None without documents."""
+        # Other panels show which feature is inspected, even if nothing is computed.
         self._session.inspected.emit(self._feature)
         fold = self._fold()
         column = self.column
@@ -243,8 +244,8 @@ class FeaturesController(PageController):
                 )
             return
 
-        # Mark the chosen model as well, if another model of its path is
-        # inspected.
+        # Mark the chosen model as well, if
+        # another model of its path is inspected.
         chosen = self._current.model
         choice = None
         if (
@@ -257,8 +258,8 @@ class FeaturesController(PageController):
             model.path, model.position, feature_groups_of(model.plan), choice
         )
 
-        # For another feature or another model, the profile is computed
-        # after a pause.
+        # For another feature or another model,
+        # the profile is computed after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -356,8 +357,8 @@ class FeaturesController(PageController):
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
-                # For missing documents, the present state may have a
-                # better reason.
+                # For missing documents, the present
+                # state may have a better reason.
                 reason = current.untested
                 panel.say_untested(
                     reason

@@ -72,8 +72,8 @@ class FeatureTasks:
         )
         from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
-        # The method penalises similar features: with the others of the
-        # model.
+        # The method penalises features that
+        # are similar to others of the model.
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
         rest = [other for other in selected if other != column]

@@ -219,8 +219,8 @@ class Arrivals:
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the position of each model among the steps, with the columns that no earlier model has."""
-        # A path that does not continue the one of the last call starts
-        # from nothing.
+        # A path that does not continue the one
+        # of the last call starts from nothing.
         if path.step_kind is StepKind.ITERATIONS:  # only the last iteration is a model
             return [
                 (position, [*path.steps[position].selected])
@@ -549,8 +549,8 @@ class FeaturesPanel(Panel):
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
 
-        # The user's row stays marked while model and features are the
-        # same.
+        # The user's row stays marked while
+        # model and features are the same.
         if (size, order) != (self._k, self._order) or self.table.current() is None:
             self._k = size
             self._order = order
@@ -723,8 +723,8 @@ class FeaturesPanel(Panel):
         """
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
-        # A shortcut and not a key event: the table would take letters
-        # for a search.
+        # A shortcut and not a key event: the
+        # table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(lambda: self._toggle(state))
@@ -776,8 +776,8 @@ class FeaturesPanel(Panel):
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
 
-        # Pixels that are left to the names; columns are hidden one
-        # after the other.
+        # Pixels that are left to the names;
+        # columns are hidden one after the other.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:

@@ -192,8 +192,8 @@ class DensitiesView(QWidget):
                     ]
                 )
 
-        # If the user has not chosen the right feature, the item says
-        # which one it is.
+        # If the user has not chosen the right
+        # feature, the item says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -253,8 +253,8 @@ class WhyPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
 
-        # The caption, which is the title of the score, may have this
-        # term.
+        # The caption, which is the title
+        # of the score, may have this term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
             CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
