@@ -249,6 +249,7 @@ def _refuse_outputs(
     outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
+
     # Files beside the study are those of an earlier part. Only the attribute "force" of
     # the arguments is read here.
     may_replace = argparse.Namespace(force=args.force or study.exists())

@@ -271,6 +271,7 @@ class ClusterWorkers:
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self._cluster = cluster
         self._client = client
+
         # Addresses of the workers in the order of their shards, and the
         # worker of each call that is not forgotten yet.
         self._addresses: list[str] = []

@@ -285,6 +285,7 @@ class Inspector:
     def measured_by(self, convention: str, measure: str) -> Inspector:
         """Return an inspector of the same data with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
+
         # Correlations and clusters that were
         # computed do not depend on the measure.
         cached = {

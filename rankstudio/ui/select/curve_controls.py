@@ -26,6 +26,7 @@ class LeftOutBox(QCheckBox):
         """Return a size that fits the usual text, so that the box does not shrink with a shorter text."""
         hint = super().sizeHint()
         metrics = self.fontMetrics()
+
         # The width that the present text has less than the usual one, in pixels.
         missing_width = metrics.horizontalAdvance(
             tr("Left-out queries")
@@ -72,6 +73,7 @@ class SmallestButton(QPushButton):
         super().__init__()
         named(self, "smallest-button")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
         # the model that a click chooses: key of its curve, and its x
         self._target: tuple[Hashable, float] | None = None
         self._texts = "", ""  # in full, and short

@@ -383,6 +383,7 @@ class CurvesPanel(Panel):
             replace(self.criterion_plot.axes, title=criterion or tr("criterion"))
         )
         left_out = tr("leave-query-out")
+
         # Only these words of the title are linked to the glossary; without them, "" links
         # the whole title to the entry on criteria.
         if left_out.lower() in criterion.lower():
@@ -797,6 +798,7 @@ class CurvesPanel(Panel):
         """Return the x at which a model of a path is drawn: its k, or its value on the parameter's axis."""
         if self.over is None:
             return k
+
         # A text is the key of a path that no run has: it brings its values on the axes,
         # but has none before it is set.
         values = self._path(key).values
@@ -840,6 +842,7 @@ class CurvesPanel(Panel):
             return
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
+
         # The negative of a measure is stored, and the measure is drawn: its lower end is
         # the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)

@@ -285,6 +285,7 @@ def align_labels(fields: Collection[Field]) -> int:
     width = max(field.label.sizeHint().width() for field in fields)
     for field in fields:
         field.label.setFixedWidth(width)
+
         # Qt leaves out a layout that was invalidated while it was hidden: the field
         # would stay too narrow.
         field.grid.activate()
@@ -383,8 +384,10 @@ class LineField(TypedField):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        # The parameter with a lower limit, if the open data allow only smaller values.
+
+        # The parameter with a smaller maximum, if the open data require one.
         self._fitting_parameter = parameter
+
         # An empty line of costs means a cost of 1 for each feature; the word
         # "milliseconds" asks for measured ones.
         costs = parameter.kind is Kind.COSTS
@@ -913,6 +916,7 @@ class FeaturesField(Field):
         self._line.setPlaceholderText(
             self.parameter.format(self._value) if has_several else _SEARCH_HINT
         )
+
         # With data, the chips are made anew even for the same ids, as the names of the
         # features may have changed.
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:

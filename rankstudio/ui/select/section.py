@@ -112,11 +112,13 @@ class ParameterSection(QWidget):
         """Return the fields that apply with the present values, from top to bottom, folded ones last."""
         if not self._visible:
             return []
+
         # A parameter may have an effect only with certain values of another one.
         values = self.values()
         applicable = [
             field for field in self.fields.values() if field.parameter.counts(values)
         ]
+
         # Parameters that are not basic are under *More options*.
         return sorted(applicable, key=lambda field: not field.parameter.basic)
 

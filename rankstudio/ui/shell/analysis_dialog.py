@@ -226,6 +226,7 @@ class AnalysisDialog(QDialog):
         if not self._commit():
             return
         entry = self.entry
+
         # The subject, such as data without sealed parts, is made on the worker.
         make_subject, self._subject_name = self._subject_of(entry)
         if make_subject is None:

@@ -237,6 +237,7 @@ class PluginParts(QObject):
             self.panels[entry.key] = panel
             content.addWidget(panel)
             content.setStretchFactor(content.count() - 1, _STRETCH)
+
             # The other panels keep their widths.
             content.setSizes([*content.sizes()[:-1], _WIDTH])
 
@@ -264,6 +265,7 @@ class PluginParts(QObject):
 def _drawable(entry: WindowPage) -> WindowPage:
     """Return a page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
+
     # Called for its error only.
     try:
         svg(entry.icon, entry.icon)

@@ -273,6 +273,7 @@ class Workspace(QWidget):
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
+
         # A page ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
@@ -288,6 +289,7 @@ class Workspace(QWidget):
     def save(self, settings: Settings) -> None:
         """Save the shown page, the optional pages on the rail, and the layout of all pages."""
         settings.set("window/page", self.page)
+
         # None removes the setting.
         keys_on_rail = [
             page.key for page in self.optional if self.rail.has_button(page.key)

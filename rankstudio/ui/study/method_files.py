@@ -200,6 +200,7 @@ class MethodFiles(Controller):
             on_done=partial(self._show, path),
             on_error=self._fail,
         )
+
         # already now, so that a change while the code runs is noticed
         self._watch(path)
         self._begin(job, name)

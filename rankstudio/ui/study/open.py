@@ -296,11 +296,13 @@ class OpenController(Controller):
         """Open data whose columns are known; ``options`` is the plan that says how they are read otherwise."""
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
+
         # Data with queries and a single ranking have different measures and selection
         # criteria: the plan is kept only for data of the same kind.
         keeps_plan = (
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
+
         # The loader takes how to read, and the plan to show afterwards; None for a new one.
         plan = options.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
@@ -440,6 +442,7 @@ class OpenController(Controller):
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
         columns = self._columns.get(absolute_path, DataColumns())
         options = plan or self._session.plan.changed(columns=columns.as_dict())
+
         # the data of a plan do not need the Data page
         self._shows_data_when_open = plan is None and not run
         self._loader.open(absolute_path, options, plan)

@@ -39,6 +39,7 @@ class RunRestorer(Controller):
         self._runs = models.runs
         self._models = models
         self._loader = models.loader
+
         # Resumed once its data are open.
         self._run_to_resume: RunRecord | None = None
         self._session.datasetChanged.connect(self._follow)

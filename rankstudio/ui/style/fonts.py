@@ -87,6 +87,7 @@ def _font_of_size(pixels: int, bold: bool) -> QFont:
         new_font.setFamily(family())
     new_font.setPixelSize(pixels)
     new_font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+
     # The OpenType feature of digits of equal width, so that numbers align in columns.
     new_font.setFeature(QFont.Tag("tnum"), 1)
     return new_font

@@ -133,5 +133,7 @@ def set_icon(
     )
     if isinstance(old, _Binding):
         theme.drop_icon(old)
+
+        # Without a parent, it is deleted, and a later call does not find it.
         old.setParent(None)
     _Binding(target, theme, name, role, size)

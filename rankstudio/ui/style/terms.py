@@ -134,6 +134,7 @@ class TermLabel(QLabel):
         """Describe the term for screen readers, and let Tab stop at a label that has a term and no field."""
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
+
         # The buddy of a label is its field, where F1 opens the glossary.
         takes_focus = bool(term) and self.buddy() is None
         self.setFocusPolicy(

@@ -269,6 +269,7 @@ class Theme(QObject):
         self._frozen_windows = []
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
+
             # Qt drops a request to draw that comes while updates are disabled, and
             # takes it for pending from then on. After a mere update(), the window would
             # not be drawn until the next click.

@@ -218,6 +218,7 @@ class Segmented(ButtonChoice):
     def _keep_place_in_tab_order(self) -> None:
         """Put the buttons into the tab order at the row's place: Qt puts new widgets at the end."""
         previous: QWidget = self
+
         # setTabOrder needs a widget that can have the focus
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in self._buttons():

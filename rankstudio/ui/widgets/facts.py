@@ -64,6 +64,7 @@ class KeyValue(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(5)
+
         # Values, in the second column, take the width that keys leave.
         self._grid.setColumnStretch(1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

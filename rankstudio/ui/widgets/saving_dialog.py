@@ -47,6 +47,7 @@ class SavingDialog(QDialog):
         self.setObjectName(name)
         self.setWindowTitle(title)
         self._folder = folder
+
         # An existing file of which the user knows that saving again replaces it.
         self._replaceable_path: Path | None = None
         self.message = PlainLabel(wraps=True, selectable=True)

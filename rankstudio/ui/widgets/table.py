@@ -1273,6 +1273,7 @@ class Cells(QStyledItemDelegate):
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if style.repeats else style.color)
+
         # half the line of a ring lies outside its radius
         radius = 3.5 if style.repeats else 4.5
         painter.drawEllipse(

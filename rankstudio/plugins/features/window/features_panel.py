@@ -723,6 +723,7 @@ class FeaturesPanel(Panel):
         """
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
+
         # A shortcut and not a key event: the
         # table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)
@@ -738,6 +739,7 @@ class FeaturesPanel(Panel):
         held_row = next(
             (row for row in rows if row.feature_id == self._held_feature), None
         )
+
         # The row of rank k is the last one of the model with k
         # features. Banned features have no rank and are far below, so
         # that the table does not scroll to them.
@@ -801,6 +803,7 @@ class FeaturesPanel(Panel):
         number = next(
             n for n, column in enumerate(model.columns) if column.key == "name"
         )
+
         # Measuring a name takes 10 µs, and there may be thousands: only
         # the longest names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)

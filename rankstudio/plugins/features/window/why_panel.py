@@ -280,6 +280,7 @@ class WhyPanel(Panel):
         options = (
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
+
         # Nothing changes if there are as many views as before. If the
         # present view is no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
@@ -639,6 +640,7 @@ class WhyController(Controller):
         dataset = self._session.dataset
         if model is None or dataset is None:
             return
+
         # The steps of iterations have no models of their own.
         has_models = model.path.step_kind is not StepKind.ITERATIONS
         size = int(model.path.x_values[position]) if has_models else None
