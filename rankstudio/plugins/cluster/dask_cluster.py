@@ -197,11 +197,9 @@ class Cluster(Executor):
     ) -> Future[Value]:
         """Submit a call of a function to a worker.
 
-        Keyword arguments are for dask, not for the function.
-
-        The call is sent as bytes that only the worker decodes. A scheduler decodes
-        other contents; if it lacks a plug-in that the call names, it would drop the
-        connection.
+        Keyword arguments are for dask, not for the function. The call is sent as bytes
+        that only the worker decodes. A scheduler decodes other contents; if it lacks a
+        plug-in that the call names, it would drop the connection.
 
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
@@ -229,9 +227,8 @@ class Cluster(Executor):
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
         """Write folds to the disk of this machine for the workers.
 
-        They are sent to workers that do not share the disk.
-
-        Return the files, by which workers find the folds.
+        They are sent to workers that do not share the disk. Return the files, by which
+        workers find the folds.
         """
         files = write_folds(folds)
         if any(self._client.run(_lacks_files, files).values()):

@@ -140,9 +140,8 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the XML document in a file, in double precision.
 
-    The scores have the shape (m,) for m documents.
-
-    A table of coefficients is a weighted sum; without one, the document has trees.
+    The scores have the shape (m,) for m documents. A table of coefficients is a
+    weighted sum; without one, the document has trees.
     """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
@@ -161,10 +160,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _node(element: Element, columns: dict[str, int]) -> Node:
     """Return the node of an XML element.
 
-    It is the value of a leaf, or a split with its two children.
-
-    A split is the column of a field, a threshold, and the nodes for values up to it and
-    above. ``columns`` has the columns by the names of fields.
+    It is the value of a leaf, or a split with its two children. A split is the column
+    of a field, a threshold, and the nodes for values up to it and above. ``columns``
+    has the columns by the names of fields.
     """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:

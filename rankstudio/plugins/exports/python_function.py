@@ -95,9 +95,9 @@ def write(function: ScoreFunction) -> Files:
     else:
         lines += _tree_lines(function, ids)
 
-    # The functions that compute a score from the numbers.
-    # Trees that split on sums of features compute these sums first; a model with scaled
-    # inputs also has a function for all documents of a query.
+    # The functions that compute a score from the numbers. Trees that
+    # split on sums of features compute these sums first; a model with
+    # scaled inputs also has a function for all documents of a query.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
@@ -152,10 +152,9 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by running the module in a separate process.
 
-    The scores have the shape (m,) for m documents.
-
-    The process has a limit of memory and time. Nothing is imported into this process, as
-    names in a model could contain code.
+    The scores have the shape (m,) for m documents. The process has a limit of memory
+    and time. Nothing is imported into this process, as names in a model could contain
+    code.
     """
     ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))

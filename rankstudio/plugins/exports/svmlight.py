@@ -75,11 +75,9 @@ def read(
 ) -> Floats:
     """Score documents with the model in a file as svm_classify does.
 
-    The scores have the shape (m,) for m documents.
-
-    Values have single precision, sums double precision, and scores few digits: they are
-    printed by the format ``prints``. With documents in double precision, nothing is
-    rounded.
+    The scores have the shape (m,) for m documents. Values have single precision, sums
+    double precision, and scores few digits: they are printed by the format ``prints``.
+    With documents in double precision, nothing is rounded.
     """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])

@@ -493,9 +493,8 @@ def _weight_explanation(
 ) -> tuple[str, list[str]]:
     """Explain a feature of a model that weighs all features at once.
 
-    Return a title and sentences.
-
-    ``inside`` says whether the feature has a weight in the chosen model.
+    Return a title and sentences. ``inside`` says whether the feature has a weight in
+    the chosen model.
     """
     path = context.path
     score = context.score
@@ -603,11 +602,9 @@ def _other_template(kind: str, inside: bool) -> str:
 def _same_template(kind: str, inside: bool) -> str:
     """Return the template of the sentence on equal outcomes.
 
-    They are the same on every path of the run.
-
-    ``kind`` is that of the chosen model: "model" for one that weighs all features,
-    "several" or "one" for a selection of several features or of one. ``inside`` says
-    whether it has the feature.
+    They are the same on every path of the run. ``kind`` is that of the chosen model:
+    "model" for one that weighs all features, "several" or "one" for a selection of
+    several features or of one. ``inside`` says whether it has the feature.
     """
     if kind == "model":
         return (

@@ -92,10 +92,9 @@ def _group_paragraphs(
 ) -> Iterator[Paragraph | TextTable]:
     """Yield the table of similar features, and paragraphs below it.
 
-    These have the features without similar ones, and the three best swaps.
-
-    A group is a cluster of similar features with at least one in the model. A swap
-    replaces a feature of the model by another one, or leaves it out.
+    These have the features without similar ones, and the three best swaps. A group is a
+    cluster of similar features with at least one in the model. A swap replaces a
+    feature of the model by another one, or leaves it out.
     """
     names = run.result.feature_names
     similar = [
@@ -195,9 +194,8 @@ def _group_row(
 ) -> tuple[str, ...]:
     """Return the table row of a group of similar features.
 
-    It has the best swap of the group and the change by it.
-
-    ``with_change`` adds the column of the change of the criterion.
+    It has the best swap of the group and the change by it. ``with_change`` adds the
+    column of the change of the criterion.
     """
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]

@@ -112,10 +112,9 @@ def _criterion_parameter(
 ) -> Parameter:
     """Return the choice of the criterion that selects the model as a parameter.
 
-    ``measures`` are those that a plan reports; the first is the default.
-
-    With ``left_out``, the measures on left-out training queries are among the choices;
-    with ``pairs`` as well, these are the measures on left-out pairs of documents.
+    ``measures`` are those that a plan reports; the first is the default. With
+    ``left_out``, the measures on left-out training queries are among the choices; with
+    ``pairs`` as well, these are the measures on left-out pairs of documents.
     """
     # Validation measures first, then left-out measures
     # if the method has them, then its own criterion.

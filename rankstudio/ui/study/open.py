@@ -320,9 +320,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        Open its data later.
-
-        If the run cannot be read, nothing is shown; `load_sample` then opens the data.
+        Open its data later. If the run cannot be read, nothing is shown; `load_sample`
+        then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())

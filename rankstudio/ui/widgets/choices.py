@@ -633,9 +633,8 @@ def look_for_mouse(button: QWidget) -> None:
 class PickMenu(QMenu):
     """A menu with a list of values.
 
-    Arrow keys, Enter and first letters work as in any list.
-
-    `set_entries` fills the list before the menu is shown.
+    Arrow keys, Enter and first letters work as in any list. `set_entries` fills the
+    list before the menu is shown.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class TransferController(GivenController):
             if dataset is not session.dataset:
                 return
 
-            # The own run of the same plan may exist already, then it is not repeated.
+            # A run of the same plan on the open data is not repeated if it exists.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None

@@ -324,9 +324,8 @@ class CandidateMapPlot(HeatMapPlot):
     def step(self, right: int, down: int) -> bool:
         """Move the marks by a cell, also beyond the visible part of the map.
 
-        Return whether there is a map.
-
-        ``right`` and ``down`` are -1, 0 or 1, by the arrow key.
+        Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by the
+        arrow key.
         """
         full_map = self._whole_map
         if full_map is None or self.shown is None:

@@ -152,9 +152,8 @@ class FeaturesController(PageController):
     def _key(self) -> Key | None:
         """Return everything on which the profile of the inspected feature depends.
 
-        Return None without a feature.
-
-        If the method weighs features by penalties, the model with its parameters counts.
+        Return None without a feature. If the method weighs features by penalties, the
+        model with its parameters counts.
         """
         fold = self._fold()
         session = self._session

@@ -395,9 +395,8 @@ def _number_or_dash(value: float) -> str:
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return a header, and a row for each correlation with a selected feature.
 
-    Return nothing if there is no selected feature.
-
-    The last row has the share of variance that all of them explain.
+    Return nothing if there is no selected feature. The last row has the share of
+    variance that all of them explain.
     """
     if not profile.with_selected:
         return []

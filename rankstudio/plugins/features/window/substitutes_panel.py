@@ -355,9 +355,7 @@ def _improvements_sentence(
 ) -> SubstituteSentence:
     """Return the sentence on the swaps that lower the error.
 
-    The first swap has the greatest effect.
-
-    The tooltip has a sentence for each of them.
+    The first swap has the greatest effect. The tooltip has a sentence for each of them.
     """
     first = better[0]
     sentences = [_improvement_sentence(swap, feature_names) for swap in better]

@@ -716,6 +716,7 @@ class WhyController(Controller):
         names = dataset.feature_names
 
         def show(compared_features: tuple[ComparedDensities, ...]) -> None:
+            """Show the estimated densities."""
             self.panel.densities.show_densities(compared_features, names)
 
         return computation(
@@ -769,10 +770,9 @@ def _margin_note(
 ) -> str:
     """Return a definition of the margins.
 
-    If the closest choice was a near tie, it is an example.
-
-    ``leads`` are the margins by the column of the selected feature. Return "" if none
-    was compared with another candidate.
+    If the closest choice was a near tie, it is an example. ``leads`` are the margins by
+    the column of the selected feature. Return "" if none was compared with another
+    candidate.
     """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:
