@@ -569,6 +569,8 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -
         parts.append(_state_labels("fold", folds, not inside))
     if not parts:
         return ""
+
+    # A part is "" if the outcome is the same everywhere.
     differing = [part for part in parts if part]
     kind = "several" if size > 1 else "one"
     if context.path.step_kind is not StepKind.FEATURES:

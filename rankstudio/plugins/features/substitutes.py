@@ -217,7 +217,8 @@ def substitutes(
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
 
-    # Per document, if the criterion is a sum over documents.
+    # Per document, if the criterion is a sum over documents. Members
+    # of groups are not swapped alone.
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()

@@ -98,8 +98,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
-    # Its own errors are passed on. All others mean
-    # that the graph does not have the expected parts.
+    # An error that already says what is wrong is passed on. All
+    # others mean that the graph does not have the expected parts.
     except UnreadableModelError:
         raise
     except (

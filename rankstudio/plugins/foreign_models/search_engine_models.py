@@ -85,11 +85,13 @@ def ranklib_model(text: str) -> ParsedModel:
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
     """Return a tree of RankLib, with its leaves multiplied by the weight of the tree."""
-    # Nodes by the identities of their XML elements, as RankLib does not number them.
     factor = finite(_RANKLIB, tree.get("weight", "1"))
+
+    # RankLib does not number the nodes: the identity of a node's XML element is its
+    # key.
     nodes = {id(node): node for node in tree.iter("split")}
 
-    def look(key: Any) -> Split | float:
+    def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is the id of a feature, a threshold, and the keys of the nodes for values
@@ -106,7 +108,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
-    return flat_tree(_RANKLIB, id(tree[0]), look)
+    return flat_tree(_RANKLIB, id(tree[0]), node_of)
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:

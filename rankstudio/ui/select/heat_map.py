@@ -496,8 +496,8 @@ class HeatController(QObject):
         """Return the x of each model of a path, and its shown measure; both are empty without a measure.
 
         An x is a number of features, an iteration or a round. While all folds are
-        shown, the measure is the mean over folds. Only the last
-        iteration of an optimizer is a model, so only this iteration is returned.
+        shown, the measure is the mean over folds. Only the last iteration of an
+        optimizer is a model, so only this iteration is returned.
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure

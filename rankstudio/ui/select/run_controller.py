@@ -106,13 +106,13 @@ class RunController(PageController):
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
+        self._heat.picked.connect(self._inspect)
+        self._heat.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
 
         # Changes of the session, of the current model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
-        self._heat.picked.connect(self._inspect)
-        self._heat.confirmed.connect(current.choose_inspected)
         current.inspected.connect(self._show_inspected)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)

@@ -150,9 +150,7 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Return the frame of the cells.
 
-        Names are at its left, numbers of steps above, and the color bar at
-        its right.
-
+        Names are at its left, numbers of steps above, and the color bar at its right.
         ``size`` is that of the whole plot in pixels.
         """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold

@@ -258,9 +258,7 @@ def _row_tone(row: FeatureRow) -> str:
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     """Return the tooltip of a feature.
 
-    It has id and name, weight, group, and whether the feature is pinned or
-    banned.
-
+    It has id and name, weight, group, and whether the feature is pinned or banned.
     ``weight`` is the word for the weight, such as "importance". Lines without a value
     are left out.
     """

@@ -285,6 +285,7 @@ class ProfileTables(ColumnArea):
         named(self, "profile-tables", tr("The feature in numbers"))
         self.setMinimumHeight(_MIN_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()  # all rows, for screen readers
+
         # Rows and tooltip of each table; the first row is the header.
         self._tables: list[tuple[list[tuple[str, ...]], str]] = []
         self._definition = ("", "")  # name of the search engine, and definition
