@@ -516,7 +516,7 @@ def _regressor_trees(
     if len(set(tree_runs)) != len(tree_runs):
         raise unreadable(ONNX, tr("the nodes of a tree in a row"))
 
-    def look(key: Any) -> Split | float:
+    def node_of(key: Any) -> Split | float:
         """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
 
         A split is a feature, a threshold, and the keys of the nodes below and above it.
@@ -536,7 +536,7 @@ def _regressor_trees(
     for tree_number, node_number, *_ in rows:
         roots.setdefault(tree_number, node_number)
     trees = [
-        flat_tree(ONNX, (tree_number, root), look)
+        flat_tree(ONNX, (tree_number, root), node_of)
         for tree_number, root in roots.items()
     ]
 
@@ -593,7 +593,7 @@ def _ensemble_trees(
         is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
         return index, is_leaf, side
 
-    def look(key: Any) -> Split | float:
+    def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is a feature, a threshold, and the keys of the nodes below and above it.
@@ -628,7 +628,8 @@ def _ensemble_trees(
 
     # The first node of each tree is a split, also in a tree of one leaf.
     trees = [
-        flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]
+        flat_tree(ONNX, (int(root), False, ""), node_of)
+        for root in values["tree_roots"]
     ]
     return _summed_trees(node, trees, kinds.get(number, str(number)))
 

@@ -186,7 +186,7 @@ def _solr_tree(
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
-    def look(key: Any) -> Split | float:
+    def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is the number of a feature, a threshold, and the keys of the nodes for
@@ -211,7 +211,7 @@ def _solr_tree(
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
         return number, threshold, id(node["left"]), id(node["right"])
 
-    return flat_tree(_SOLR, id(tree["root"]), look)
+    return flat_tree(_SOLR, id(tree["root"]), node_of)
 
 
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:

@@ -118,6 +118,7 @@ class MemoryForecast(QObject):
             return None
 
         def show(estimate: MemoryEstimate) -> None:
+            """Show the estimate, with the plan and the data that it is for."""
             self._show((plan, dataset, estimate))
 
         return computation(

@@ -192,6 +192,7 @@ class SealController(Controller):
         self._unwritten_marks = []
 
         def write() -> None:
+            """Write the marks to the study, on a thread of the worker."""
             for mark in marks:
                 study.note_seal(mark)
 

@@ -234,7 +234,7 @@ class OpenController(Controller):
             dialog.open()
 
         def fail(text: str) -> None:
-            # The first problem explains more than that of reading the rows.
+            """Report the first problem, which explains more than that of reading the rows."""
             self.failed.emit(problem or text)
 
         label = tr("Reading the columns")
@@ -352,7 +352,7 @@ class OpenController(Controller):
             self._show_run(record)
 
         def fail(_: str) -> None:
-            # Without the finished run, the data are of use alone.
+            """Open the data alone, which are of use without the finished run."""
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
         self._worker.task(

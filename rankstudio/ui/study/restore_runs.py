@@ -85,6 +85,7 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
+            """Give the open data to the runs that were computed on them."""
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
                 self._runs.adopt(records, dataset)

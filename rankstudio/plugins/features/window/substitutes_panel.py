@@ -724,6 +724,7 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
+            """Show the substitutes."""
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
         return computation(
@@ -773,6 +774,7 @@ class SubstitutesController(Controller):
         ]
 
         def show(ranks: Floats) -> None:
+            """Show the rank at which each fold selected each feature."""
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
         title = tr("Comparing the selections of runs")
