@@ -182,8 +182,9 @@ def _solr_tree(
     ``numbers`` has the numbers of features by name, and ``norms`` what is subtracted
     from each feature and by what it is divided.
     """
-    # Nodes by the identities of their objects, as nodes of Solr have no numbers.
     factor = finite(_SOLR, tree["weight"])
+
+    # Solr does not number the nodes: the identity of a node's object is its key.
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
     def node_of(key: Any) -> Split | float:
