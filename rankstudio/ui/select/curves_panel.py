@@ -694,7 +694,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button knows curve and x of its model, others the path_key and k of a path.
+        # The button knows curve and x of its model, which are the key and k of a path
+        # for others.
         self.smallest.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
