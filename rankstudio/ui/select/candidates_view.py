@@ -88,7 +88,8 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # Screen readers read the name and number of the step as the title.
+        # Screen readers read the name and number of the step as the title. Steps that
+        # add features have no name of their own, other than iterations and rounds.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(
             tr("Candidates at {step} {number}").format(step=step, number=margin.number)
@@ -108,7 +109,10 @@ class CandidatesView(QWidget):
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
-            """Return the column whose bar stands for a feature: the first of its group, else its own."""
+            """Return the column whose bar stands for a feature: the first of its group, else its own.
+
+            Uses `first_column`, `own_group` and `ids` of the method.
+            """
             return (
                 first_column.get(own_group.get(int(ids[column]), ""), column)
                 if first_column
@@ -181,7 +185,8 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     str
         "BM25 of anchor, ahead of LMIR.JM of anchor by 12 %"
     """
-    # Selections that nothing was compared with, or that a tie decided.
+    # Selections without a comparison (a score that is not finite), without another
+    # candidate (no rival), or with an equally good one (a share of 0).
     name = names[margin.feature]
     if not isfinite(margin.score):
         return tr("{name}, without a comparison").format(name=name)
@@ -191,8 +196,8 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion. If one of the two features
-    # does not lower the criterion, a share of the lead has no meaning.
+    # A positive score is a reduction of the criterion. `lead_without_use` says whether
+    # one of the two features does not lower it: then a share of the lead has no meaning.
     if lead_without_use(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:

@@ -42,8 +42,9 @@ class LeftOutBox(QCheckBox):
     ) -> None:
         """Show whether left-out measures are requested, and the share of models that is measured.
 
-        ``share``, from 0 to 1, is None while nothing is being measured; ``waiting`` says
-        that measuring waits until no run works.
+        ``share``, from 0 to 1, is None while nothing is being measured. ``is_requested``
+        checks the box: the user wants these measures. ``waiting`` says that measuring
+        waits until no run works.
         """
         self.setChecked(is_requested)
         text = tr("Left-out queries")

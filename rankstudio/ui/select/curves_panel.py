@@ -30,7 +30,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 @dataclass(frozen=True)
-class OverGrid:
+class CurvesOverGrid:
     """Places of the combinations on curves that are drawn over an axis of the plan, instead of over k.
 
     Each combination is a point of a curve; the combinations of a curve differ only in
@@ -40,7 +40,7 @@ class OverGrid:
     ----------
     axis : Axis
         The axis over which the curves are drawn.
-    number : int
+    position : int
         Position of the axis among those of the plan.
     xs : tuple of float
         For each combination, its value on the axis.
@@ -51,12 +51,12 @@ class OverGrid:
     """
 
     axis: Axis
-    number: int
+    position: int
     xs: tuple[float, ...]
     curves: tuple[int, ...]
     labels: tuple[str, ...]
 
-    def of_curve(self, curve: int) -> list[int]:
+    def combinations_of(self, curve: int) -> list[int]:
         """Return the positions of a curve's combinations, by ascending value on the axis."""
         combinations = [
             combination
@@ -68,13 +68,14 @@ class OverGrid:
     def combination(self, curve: int, x: float) -> int:
         """Return the combination at a point of a curve."""
         return min(
-            self.of_curve(curve), key=lambda combination: abs(self.xs[combination] - x)
+            self.combinations_of(curve),
+            key=lambda combination: abs(self.xs[combination] - x),
         )
 
 
-def over_grid(
+def curves_over_grid(
     axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
-) -> OverGrid | None:
+) -> CurvesOverGrid | None:
     """Return curves over the first parameter with a grid of numbers of which several were tried.
 
     ``axes`` are the parameters of a plan that have several values, and each combination
@@ -94,9 +95,9 @@ def over_grid(
     other_axes = [index for index in varied if index != x_axis]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct_keys = list(dict.fromkeys(keys))
-    return OverGrid(
+    return CurvesOverGrid(
         axis=axes[x_axis],
-        number=x_axis,
+        position=x_axis,
         xs=tuple(float(values[x_axis]) for values in combinations),
         curves=tuple(distinct_keys.index(key) for key in keys),
         labels=tuple(
@@ -172,7 +173,7 @@ class CurvesPanel(Panel):
 
     Attributes
     ----------
-    over : OverGrid or None
+    over_grid : CurvesOverGrid or None
         Places of the combinations on curves over a grid, if each model has one step;
         else each combination is a curve.
     view : Segmented
@@ -202,9 +203,9 @@ class CurvesPanel(Panel):
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._has_steps = True  # whether paths have several steps
-        self.over: OverGrid | None = None
+        self.over_grid: CurvesOverGrid | None = None
 
-        # -1.0 if the criterion is the negative of a measure, which is drawn
+        # -1.0 if the criterion is the negative of a measure: the measure itself is drawn
         self._sign = 1.0
         self._selects = False  # whether the method selects features
         self._shows_left_out_only = False  # the data have no validation part
@@ -212,9 +213,10 @@ class CurvesPanel(Panel):
         self._measure = "MAP"
         self._data_label = ""
 
-        # What is drawn: the curves, the interval over the folds (ks, that of the
-        # criterion, those of the measures), the chosen and the inspected model, and the
-        # measures and name of the best single feature.
+        # What is drawn: the curves; the interval over the folds (its ks, the interval of
+        # the criterion, and those of the measures by name); the chosen and the inspected
+        # model, each the key of its path and its k; and the measures and the name of the
+        # best single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -246,7 +248,8 @@ class CurvesPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
 
-        # The heat map, which another controller adds.
+        # The heat map, which another controller adds, and whether the user can choose
+        # it; whether the plot of the measure has anything to show.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True
@@ -327,16 +330,18 @@ class CurvesPanel(Panel):
         self._sized = sized
 
         # Without steps, the curves are over a parameter instead of k.
-        self.over = (
-            over_grid(axes, combinations) if sized and not self._has_steps else None
+        self.over_grid = (
+            curves_over_grid(axes, combinations)
+            if sized and not self._has_steps
+            else None
         )
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
 
         # The text below the plots says what the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
-        if self.over is not None:
-            legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
+        if self.over_grid is not None:
+            legend = _ONE_PER_COMBINATION if len(self.over_grid.labels) > 1 else ""
         self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
 
         # No curve has a point yet, and none is chosen.
@@ -361,15 +366,15 @@ class CurvesPanel(Panel):
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
-        if self.over is not None:
-            grid = tuple(sorted(set(self.over.xs)))
-            labels = list(self.over.labels)
+        if self.over_grid is not None:
+            grid = tuple(sorted(set(self.over_grid.xs)))
+            labels = list(self.over_grid.labels)
             names = list(range(len(labels)))
             x_range = (grid[0], grid[-1])
         for plot in self.plots().values():
             plot.x_name = (
-                tr(self.over.axis.label)
-                if self.over is not None
+                tr(self.over_grid.axis.label)
+                if self.over_grid is not None
                 else X_NAMES[step_kind]
             )
             plot.set_axes(
@@ -393,7 +398,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.setVisible(bool(criterion))
 
     def explain(self, criterion: str, validation: str) -> None:
-        """Set the texts that the two plots show while they are empty."""
+        """Set the texts that the plots of the criterion and of the measure show while they are empty."""
         for plot, text in (
             (self.criterion_plot, criterion),
             (self.validation_plot, validation),
@@ -430,7 +435,10 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
-        """Show the validation measure as curves or as a map, as the user chose; neither without one."""
+        """Show the validation measure as curves or as a map, as the user chose.
+
+        Both are hidden if nothing is measured.
+        """
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -452,15 +460,15 @@ class CurvesPanel(Panel):
         value for each measure.
         """
         path = self._path(key)
-        self._explain()
+        self._set_default_caption()
         path.ks.append(k)
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
 
-        # Over a grid, the point's curve has points of other
-        # paths as well, so that it is drawn as a whole.
-        if self.over is not None:
+        # Over a grid, a curve has points of several paths,
+        # so that it is drawn as a whole.
+        if self.over_grid is not None:
             self._draw(key)
         else:
             self.criterion_plot.append(key, k, path.criterion[-1])
@@ -506,7 +514,7 @@ class CurvesPanel(Panel):
             label=label,
             values=tuple(values),
         )
-        self._explain()
+        self._set_default_caption()
         self._draw(key)
 
         # The marks of the chosen and the inspected model lie on their curves.
@@ -567,8 +575,9 @@ class CurvesPanel(Panel):
     ) -> None:
         """Show the interval of the permuted criterion at each k, with its p-value; None removes it.
 
-        The permuted criterion is that of selections from shuffled labels. All sequences
-        have a value for each k; those that are longer than ``ks`` are cut.
+        The permuted criterion is that of selections from shuffled labels. ``interval``
+        has its means, lower and upper ends. All sequences have a value for each k; those
+        that are longer than ``ks`` are cut.
         """
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
@@ -631,7 +640,7 @@ class CurvesPanel(Panel):
 
     def label(self, key: Key) -> str:
         """Return the label of a path, such as "λ = 2⁶"; "path" if there is no other path."""
-        # A text is the key of a path that no run has, which brought its label.
+        # A text is the key of a path that no run has: `set_path` has set its label.
         if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
         label = (
@@ -694,8 +703,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button knows curve and x of its model, which are the key and k of a path
-        # for others.
+        # The button has the curve and the x of its model. Other parts of the window need
+        # the key of the path and the k instead.
         self.smallest.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
@@ -706,8 +715,8 @@ class CurvesPanel(Panel):
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
-    def _explain(self) -> None:
-        """Show in the caption how to choose a model, unless there is a caption already."""
+    def _set_default_caption(self) -> None:
+        """Show in the caption the data and how to choose a model, unless there is a caption already."""
         if not self.caption():
             self.set_caption(
                 " · ".join(filter(None, (self._data_label, self._how_to_act())))
@@ -718,8 +727,8 @@ class CurvesPanel(Panel):
         # A ranking that a file gives has no number of features.
         if not self._sized:
             return tr("given scores: no features")
-        if self.over is not None:
-            return tr(self.over.axis.label)
+        if self.over_grid is not None:
+            return tr(self.over_grid.axis.label)
         return (
             BELOW[self._step_kind] if self._has_steps else tr("features of the model")
         )
@@ -748,8 +757,9 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Without a chosen path, the only one is drawn, and none of several ones. If the
-        # left-out measure is shown alone, the curves themselves have it already.
+        # Without a chosen path, the left-out measure of the only path is drawn; of several
+        # paths, none. If the left-out measure is shown alone, the curves themselves have
+        # it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -759,9 +769,10 @@ class CurvesPanel(Panel):
         xs: Sequence[float] = path.ks[: len(values)] if path else []
 
         # If the x axis is a parameter, each path is only a point, and all points of its
-        # curve are drawn. A text is the key of a path beside the grid.
-        if self.over is not None and key is not None and not isinstance(key, str):
-            xs, values = self._across(self.over.curves[key], self._left_out_name)
+        # curve are drawn. A key that is a text belongs to a path that no run has, which
+        # is no part of such a curve.
+        if self.over_grid is not None and key is not None and not isinstance(key, str):
+            xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
         # The label says what is left out.
         label = (
@@ -781,36 +792,42 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the points of a curve over the grid: the xs that have a value, and the values.
 
-        ``name`` is that of a measure, or "" for the criterion. A value is that of the
-        last model of a path.
+        ``curve`` is the number of the curve; ``name`` is that of a measure, or "" for
+        the criterion. Each point is a path, and its value that of the path's last model.
         """
-        assert self.over is not None
+        assert self.over_grid is not None
         xs = []
         ys = []
-        for combination in self.over.of_curve(curve):
+        for combination in self.over_grid.combinations_of(curve):
             path = self._paths.get(combination, _Path())
             values = path.validation.get(name, []) if name else path.criterion
             if values:
-                xs.append(self.over.xs[combination])
+                xs.append(self.over_grid.xs[combination])
                 ys.append(values[-1])
         return xs, ys
 
     def _x(self, key: Key, k: float) -> float:
         """Return the x at which a model of a path is drawn: its k, or its value on the parameter's axis."""
-        if self.over is None:
+        if self.over_grid is None:
             return k
 
         # A text is the key of a path that no run has: it brings its values on the axes,
         # but has none before it is set.
         values = self._path(key).values
         if isinstance(key, str):
-            return float(values[self.over.number]) if values else self.over.xs[0]
-        return self.over.xs[key]
+            return (
+                float(values[self.over_grid.position])
+                if values
+                else self.over_grid.xs[0]
+            )
+        return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve that a path is drawn on."""
         return (
-            key if self.over is None or isinstance(key, str) else self.over.curves[key]
+            key
+            if self.over_grid is None or isinstance(key, str)
+            else self.over_grid.curves[key]
         )
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
@@ -818,10 +835,13 @@ class CurvesPanel(Panel):
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:
-        """Draw a path in both plots, as a curve or as a point of its curve over a grid."""
+        """Draw a path in both plots: as a curve or, over a grid, as a point of its curve."""
         path = self._path(key)
-        if self.over is not None and not isinstance(key, str):
-            curve = self.over.curves[key]
+
+        # Over a grid, the whole curve is drawn again. A text is the key of a path that
+        # no run has, which has a curve of its own.
+        if self.over_grid is not None and not isinstance(key, str):
+            curve = self.over_grid.curves[key]
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
             self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
             return
@@ -860,7 +880,10 @@ class CurvesPanel(Panel):
         )
 
     def _mark(self) -> None:
-        """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path."""
+        """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
+
+        Without a chosen model, remove its marks.
+        """
         self._draw_left_out()
         self._mark_inspected()
         if self._chosen is None:
@@ -874,7 +897,10 @@ class CurvesPanel(Panel):
         self.validation_plot.select(curve, x, self._note(key, k))
 
     def _mark_inspected(self) -> None:
-        """Mark the inspected model in both plots, with a note in that of the measure; None has no mark."""
+        """Mark the inspected model in both plots, with a note in the plot of the measure.
+
+        Without an inspected model, remove the marks.
+        """
         if self._inspected is None:
             for plot in self.plots().values():
                 plot.inspect(None)
@@ -902,7 +928,7 @@ class CurvesPanel(Panel):
         # neither k nor values.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = (
-            [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+            [] if self.over_grid is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         )
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
@@ -930,9 +956,12 @@ class CurvesPanel(Panel):
         self.picked.emit(*self._model_at(key, x))
 
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
-        """Return the key of the path and the k of the model at a point of a curve."""
-        if self.over is not None:
-            key = key if isinstance(key, str) else self.over.combination(key, x)
+        """Return the key of the path and the k of the model at a point of a curve.
+
+        Over a grid, each point is a path, of which the last model is meant.
+        """
+        if self.over_grid is not None:
+            key = key if isinstance(key, str) else self.over_grid.combination(key, x)
             x = self._path(key).ks[-1]
         return key, int(x)
 
@@ -945,13 +974,14 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     if len(combinations) < 2:
         return ""
 
-    # With one parameter that differs, the legend names its first and last value.
+    # With one parameter that differs, the legend names its first and last value;
+    # with several, the combinations have no common name.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION
-    (number,) = varied
-    axis = axes[number]
-    first, last = (axis_value(axis, combinations[index][number]) for index in (0, -1))
+    (position,) = varied
+    axis = axes[position]
+    first, last = (axis_value(axis, combinations[index][position]) for index in (0, -1))
     return tr("one curve per {label}, {first} dark … {last} bright").format(
         label=tr(axis.label), first=first, last=last
     )

@@ -153,7 +153,7 @@ class Field(QWidget):
         self.parameter = parameter
         self.editor = editor
 
-        # The default in the form in which all values are stored and compared.
+        # Values are stored and compared in the form that `validate` returns.
         self._default = self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
         self.label = named(PlainLabel(parameter.label), role="field")
@@ -227,8 +227,10 @@ class Field(QWidget):
         self.error.setText(sentence)
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
+
+        # The style sheet draws fields with this property in red. Qt applies a change of
+        # the property only if the style is removed and set again.
         if self.editor.property("invalid") != bool(sentence):
-            # The style sheet applies the property only after a new polish.
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
             self.editor.style().polish(self.editor)
@@ -327,7 +329,8 @@ class HintedLineEdit(QLineEdit):
             - self.fontMetrics().horizontalAdvance(self._hint)
         )
         is_cut = self.shown_text() != self.text()
-        if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
+        if is_cut:
+            # Qt would draw the whole text, so that Qt draws only the frame here.
             option = QStyleOptionFrame()
             self.initStyleOption(option)
             painter = QPainter(self)
@@ -609,7 +612,9 @@ class ChoicesField(ChoiceField):
     @Slot()
     def _take_current(self) -> None:
         """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
-        # Items with these keys are no values but commands. After each of them,
+        # Items with these keys are no values but commands: to ask for a file, for a sum
+        # or for several values. The item with the key `_SEVERAL_VALUES_KEY` only shows
+        # the present value, and choosing it changes nothing. In all of these cases,
         # `show_value` selects the item of the present value again.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
@@ -651,7 +656,8 @@ class ChoicesField(ChoiceField):
     def _take_ticked(self) -> None:
         """Set the value to the ticked choices when the menu is closed, unless they are the present ones.
 
-        Sums, which have no box to tick, remain. Without any ticked box, the value stays.
+        Sums of choices, which have no box to tick, remain part of the value. Without any
+        ticked box, the value stays.
         """
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
@@ -846,7 +852,8 @@ class FeaturesField(Field):
         self._ids_of_data = np.empty(0, dtype=np.int64)
         self._names = cast("Sequence[str]", ())
 
-        # The base class shows the default value, for which all parts must be there.
+        # The constructor of the base class already shows the default value, so that all
+        # parts of the field are made before it is called.
         self._completions = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
@@ -866,7 +873,7 @@ class FeaturesField(Field):
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
 
-        # Queued, because the completer writes its text into the line only after it has
+        # The connection is queued, because the completer writes its text into the line only after it has
         # emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
@@ -961,8 +968,8 @@ class FeaturesField(Field):
     def _add_text(self, text: str) -> None:
         """Add the features that a typed text or a completion means; show an error if it means none."""
         if text != self._line.text() and not self._line.text():
-            # Enter on a completion comes twice: as
-            # returnPressed, and from the completer
+            # Enter on a completion calls this method twice: for returnPressed, and for
+            # the completer, when the line has been emptied already.
             return
         try:
             added = self._meant(text)
@@ -1014,7 +1021,8 @@ class FeaturesField(Field):
         ``written`` is casefolded, and so is the text for the comparison.
         """
         # Of features after the first 10,000, only those with exactly the typed id or
-        # name are compared, as comparing all of them would take too long.
+        # name are compared (`asked_for` returns their columns), as comparing all of them
+        # would take too long.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

@@ -144,10 +144,10 @@ def _criterion_parameter(
     )
 
 
-def _rule_parameter(present: str) -> Parameter:
+def _rule_parameter(present_rule: str) -> Parameter:
     """Return the choice of the rule that selects the model, such as "best", as a parameter.
 
-    ``present`` is the rule of the plan, which is offered even if it is an unusual one.
+    ``present_rule`` is the rule of the plan, which is offered even if it is an unusual one.
     """
     usual_rules = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
@@ -157,7 +157,7 @@ def _rule_parameter(present: str) -> Parameter:
     }
 
     # A rule that limits the number of features is named after the limit.
-    rules = dict.fromkeys([*usual_rules, present])
+    rules = dict.fromkeys([*usual_rules, present_rule])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {
         rule: tr("at most {k} features").format(k=k)
@@ -213,7 +213,7 @@ class MethodForm(Panel):
 
         # The fields of the plan itself.
         self._method = ChoiceField(theme, _method_parameter(methods()))
-        self._divide(methods())
+        self._insert_separators(methods())
         self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
@@ -228,7 +228,7 @@ class MethodForm(Panel):
             theme, "preferences-note", tr("Use labels again")
         )
         self._preferences.button.clicked.connect(
-            lambda _: self._tell_attribute("preferences", {})
+            lambda _: self._emit_attribute("preferences", {})
         )
 
         # The parameters of the method, of the ranking and of the ranker.
@@ -251,16 +251,16 @@ class MethodForm(Panel):
 
         # Edits of the fields change the plan.
         for section in self._sections:
-            section.edited.connect(self._tell_edit)
-        self._method.edited.connect(self._tell_choice)
-        self._ranker.edited.connect(self._tell_choice)
+            section.edited.connect(self._take_parameter_edit)
+        self._method.edited.connect(self._take_method_choice)
+        self._ranker.edited.connect(self._take_method_choice)
         for field in (self._protocol, self._select_by, self._rule):
-            field.edited.connect(partial(self._tell_attribute, field.parameter.name))
+            field.edited.connect(partial(self._emit_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
 
         # Until a plan is set, the form shows one without data.
         self._plan = Plan(data="")
-        self._show()
+        self._show_method_fields()
 
     @property
     def wished_width(self) -> int:
@@ -332,10 +332,10 @@ class MethodForm(Panel):
             return
         self._method.set_choices(parameter)
         self._method.set_value(chosen)
-        self._divide(entries)
+        self._insert_separators(entries)
         self._note_choices()
 
-    def _divide(self, entries: Sequence[Method]) -> None:
+    def _insert_separators(self, entries: Sequence[Method]) -> None:
         """Insert separators between selectors, rankers and given rankings in the list of methods."""
         self._method.editor.insertSeparator(sum(entry.selects for entry in entries))
         # + 1 for the first separator
@@ -352,7 +352,7 @@ class MethodForm(Panel):
             self._ranker.set_value(plan.ranker)
 
         # Show the fields of the method and ranker, then their values.
-        self._show()
+        self._show_method_fields()
         self._method_section.set_values(plan.parameters)
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
@@ -425,7 +425,7 @@ class MethodForm(Panel):
         for field in self._parameter_fields():
             field.set_value(field.parameter.default)
         if (self.values(), self.ranker_values()) != before:
-            self._tell()
+            self._emit_method_edit()
 
     def _reveal(self, field: Field) -> None:
         """Scroll to a field, and open the fold that contains it."""
@@ -458,7 +458,7 @@ class MethodForm(Panel):
         self._scroll.setWidget(self._page)
         self.set_content(self._scroll)
 
-    def _show(self) -> None:
+    def _show_method_fields(self) -> None:
         """Show the fields of the method and of the ranker."""
         # A final ranker is chosen only for a method that selects features; `ranker` is
         # "" if the method ranks itself.
@@ -514,15 +514,15 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            # Methods that lack a package, by key, with the reason; they are disabled.
-            lacking = {
+            # Methods that lack a package: the reason, by key; they are disabled.
+            reasons = {
                 entry.key: entry.lacking
                 for entry in (*methods(), self._plan.entry)
                 if entry.lacking
             }
             set_notes(
                 field.editor,
-                lacking | self._refusals_of_given,
+                reasons | self._refusals_of_given,
                 self._notes(selects=selects),
             )
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
@@ -550,7 +550,10 @@ class MethodForm(Panel):
         return [self._ranker] if method(self.method_key()).selects else []
 
     def _choice_fields(self) -> list[Field]:
-        """Return the fields below the heading: the protocol and, unless the ranking is given, the others."""
+        """Return the fields below the heading: the protocol and, if models are chosen, criterion and rule.
+
+        A ranking that a file gives is one model, so that there is nothing to choose.
+        """
         is_given = method(self.method_key()).given
         return (
             [self._protocol]
@@ -598,28 +601,34 @@ class MethodForm(Panel):
         for field, parameter in offered.items():
             if parameter != field.parameter:
                 field.set_choices(parameter)
+
+            # The parameters of these two fields have the names of attributes of the plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 
     @Slot(object)
-    def _tell_choice(self, _key: object) -> None:
-        self._show()
-        self._tell()
+    def _take_method_choice(self, _key: object) -> None:
+        self._show_method_fields()
+        self._emit_method_edit()
 
     @Slot(object)
-    def _tell_edit(self, edited: Field) -> None:
+    def _take_parameter_edit(self, edited: Field) -> None:
         """Emit an edit; features that were added to one field are removed from the other fields."""
         if isinstance(edited, FeaturesField):
             for field in self._method_section.shown():
                 if isinstance(field, FeaturesField) and field is not edited:
                     field.without(edited.value)
-        self._tell()
+        self._emit_method_edit()
 
-    def _tell_attribute(self, name: str, value: object) -> None:
+    def _emit_attribute(self, name: str, value: object) -> None:
+        """Emit the new value of one attribute of the plan, such as the protocol."""
         self.edited.emit({name: value})
 
-    def _tell(self) -> None:
-        """Emit method, ranker and the values of both as one edit, as they depend on each other."""
+    def _emit_method_edit(self) -> None:
+        """Emit method, ranker and the values of both as one edit, as they depend on each other.
+
+        The button that resets all parameters is updated first.
+        """
         self._update_reset()
         self.edited.emit(
             {
@@ -642,7 +651,8 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
-    # The rule is "" for a method that does not select groups.
+    # The group rule says how the method treats groups; it is "" for a method that
+    # cannot select groups, and then the reason is shown.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

@@ -77,15 +77,17 @@ class GivenController(CommandController):
             return
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
-            """Queue the run of a plan, and name the folds for which there is no file."""
+            """Queue the run of a plan, and say which folds have no file.
+
+            ``planned`` is the plan and the numbers of the folds for which there is no
+            file. Uses `session` and `dataset` of the method.
+            """
             plan, folds_without_file = planned
 
             # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
-
-            # The message names the folds that have no file.
             if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
                 folds = ", ".join(map(str, folds_without_file))

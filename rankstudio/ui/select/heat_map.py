@@ -67,18 +67,18 @@ class HeatView(QWidget):
 
         # key and label of each map that can be shown
         self._views: tuple[tuple[object, str], ...] = ()
-        self._wanted: object = None  # key of the map that the user chose last
+        self._wanted_key: object = None  # key of the map that the user chose last
 
         # The two choices above the map: what is
         # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
-        self.views = named(
+        self.map_box = named(
             choice_box(()),
             "heat-views",
             accessible_name=name,
             tip=tr("Rows and columns of the map"),
         )
-        self.of = named(
+        self.part_box = named(
             choice_box(_MEASURED_PARTS),
             "heat-of",
             accessible_name=tr("measured on"),
@@ -86,7 +86,7 @@ class HeatView(QWidget):
         )
 
         # Both are hidden until there is something to choose.
-        for box in (self.of, self.views):
+        for box in (self.part_box, self.map_box):
             box.setMinimumContentsLength(_MIN_BOX_LETTERS)
             box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
@@ -102,7 +102,7 @@ class HeatView(QWidget):
 
         # named after the view's title
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)
-        boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
+        boxes = fill(QHBoxLayout(), self.part_box, self.map_box, 1, spacing=6)
         fill(
             QVBoxLayout(self),
             boxes,
@@ -111,44 +111,48 @@ class HeatView(QWidget):
             margins=(0, 0, 0, 0),
             spacing=2,
         )
-        self.views.activated.connect(self._on_view)
-        self.of.activated.connect(self._on_view)
+        self.map_box.activated.connect(self._on_view)
+        self.part_box.activated.connect(self._on_view)
 
     def offer(
         self,
         views: Sequence[tuple[object, str]],
         *,
-        two_kinds: bool,
+        both_parts: bool,
         left_out: bool,
-        first: bool = True,
+        left_out_first: bool = True,
     ) -> None:
         """Offer maps by key and label; the map that the user chose stays if it is among them.
 
-        ``left_out`` says whether left-out queries are measured, and ``two_kinds``
+        ``left_out`` says whether left-out queries are measured, and ``both_parts``
         whether the validation part is measured as well, so that the user can choose
-        between both. With ``first``, left-out queries are shown unless the user chooses
-        the validation part.
+        between both. With ``left_out_first``, left-out queries are shown unless the user
+        chooses the validation part.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
-            self.views.clear()
+            self.map_box.clear()
             for _, label in views:
-                self.views.addItem(label)
+                self.map_box.addItem(label)
             current = next(
-                (index for index, (key, _) in enumerate(views) if key == self._wanted),
+                (
+                    index
+                    for index, (key, _) in enumerate(views)
+                    if key == self._wanted_key
+                ),
                 0,
             )
-            self.views.setCurrentIndex(current if views else -1)
+            self.map_box.setCurrentIndex(current if views else -1)
 
         # The user's choice of the measured part is kept only while both parts stay
         # available. Otherwise index 1, left-out queries, or 0, validation, is selected.
-        could_choose = self.of.isVisibleTo(self)
-        keeps_choice = could_choose and two_kinds and left_out
+        could_choose = self.part_box.isVisibleTo(self)
+        keeps_choice = could_choose and both_parts and left_out
         if not keeps_choice:
-            self.of.setCurrentIndex(int(left_out and first))
+            self.part_box.setCurrentIndex(int(left_out and left_out_first))
         self._left_out = left_out
-        self.views.setVisible(len(views) > 1)
-        self.of.setVisible(two_kinds)
+        self.map_box.setVisible(len(views) > 1)
+        self.part_box.setVisible(both_parts)
 
     def caption(self) -> str:
         """Return the text below the map, which says how a model is chosen."""
@@ -156,7 +160,7 @@ class HeatView(QWidget):
 
     def view(self) -> object:
         """Return the key of the map that is shown; None without any."""
-        index = self.views.currentIndex()
+        index = self.map_box.currentIndex()
         if not 0 <= index < len(self._views):
             return None
         key, _ = self._views[index]
@@ -164,7 +168,7 @@ class HeatView(QWidget):
 
     def left_out(self) -> bool:
         """Return whether the measure on left-out queries is shown, rather than on the validation part."""
-        return self._left_out and self.of.currentIndex() == 1
+        return self._left_out and self.part_box.currentIndex() == 1
 
     def show_sizes(
         self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str
@@ -245,7 +249,7 @@ class HeatView(QWidget):
     def clear(self, reason: str = "") -> None:
         """Show no values, but the reason why there are none, or, for "", what to do."""
         if self._views:
-            self.setAccessibleName(self.views.currentText())
+            self.setAccessibleName(self.map_box.currentText())
         self.explain(reason)
         self._caption.setText("")
         self.plot.set_values(np.empty((0, 0)), (), ())
@@ -268,7 +272,7 @@ class HeatView(QWidget):
 
     @Slot()
     def _on_view(self) -> None:
-        self._wanted = self.view()
+        self._wanted_key = self.view()
         self.viewChanged.emit()
 
 
@@ -345,12 +349,12 @@ class HeatController(QObject):
         # Left-out queries are measured if they select the model, or if the user wants.
         # They are shown first if they select the model, or nothing else is measured.
         left_out = plan.leaves_out or self._shown.left_out.shown
-        first = plan.leaves_out or not measured
+        left_out_first = plan.leaves_out or not measured
         self.panel.offer(
             views,
-            two_kinds=measured and left_out,
+            both_parts=measured and left_out,
             left_out=left_out,
-            first=first,
+            left_out_first=left_out_first,
         )
         return (measured or left_out) and bool(views)
 
@@ -362,7 +366,7 @@ class HeatController(QObject):
         record = current.record
         dataset = current.dataset
 
-        # What was drawn before is forgotten.
+        # Without these, no cell belongs to a model until the map is drawn again.
         self._drawn = self._grids = self._pair = None
 
         # A map of left-out measures needs them for all
@@ -415,7 +419,7 @@ class HeatController(QObject):
     def _model(
         self, combination: int | None, position: int
     ) -> tuple[RunRecord, int, int] | None:
-        """Return the shown run with a combination and an x on its path; None without either."""
+        """Return the shown run with a combination and an x on its path; None without run or combination."""
         record = self._shown.current.shown.record
         return (
             None
@@ -538,7 +542,8 @@ class HeatController(QObject):
         """Return the row and column of a model's cell; None without a model or cell.
 
         ``model`` is a run, the position of a combination, and the x on its path. There
-        is no cell if the map shows another run, or the model lies between the grids.
+        is no cell if the map shows another run, or if a value of the model is none of
+        the grids' values.
         """
         drawn = self._drawn
         if (
@@ -562,7 +567,8 @@ class HeatController(QObject):
     def _pick(self, row: int, column: int) -> None:
         """Emit `picked` for the model of a cell: its combination, and its x on the path."""
         # Over settings and k, a row is a combination, and the first column has k = 1.
-        # Over grids, a cell has the best of its models, and -1 if it has none.
+        # Over grids, `combinations` and `places` have the combination of the best model
+        # of each cell (-1 without a model) and its x on the path.
         if self._grids is None:
             self.picked.emit(row, column + 1)
         elif self._grids.combinations[row, column] >= 0:

@@ -75,9 +75,9 @@ class SelectPage(RunController):
         self.strip.selected.connect(
             lambda key: look_at(session, runs, runs.record(key))
         )
-        self.strip.follow.clicked.connect(self.follow)
+        self.strip.follow_button.clicked.connect(self.follow)
         self.followingChanged.connect(
-            lambda: self.strip.follow.setChecked(self.following)
+            lambda: self.strip.follow_button.setChecked(self.following)
         )
 
         # The strip is drawn again when anything changes that it shows.
@@ -91,10 +91,10 @@ class SelectPage(RunController):
 
         # The buttons of the strip lead to the pages that answer the next questions.
         page_of_button = {
-            self.strip.why: "features",
-            self.strip.sure: "evidence",
-            self.strip.every: "compare",
-            self.strip.another: "compare",
+            self.strip.why_button: "features",
+            self.strip.sure_button: "evidence",
+            self.strip.all_runs_button: "compare",
+            self.strip.other_method_button: "compare",
         }
 
         # The commands that start, stop and continue runs.
@@ -109,7 +109,9 @@ class SelectPage(RunController):
         session.protocolRefused.connect(self.method.form.refuse_protocol)
         for button, page in page_of_button.items():
             button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
-        self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
+        self.strip.other_method_button.clicked.connect(
+            lambda: self.commandAsked.emit("comparison")
+        )
 
     def join(self, pages: OtherPages) -> None:
         """Connect the page with other pages, once all controllers exist; some pages may be missing."""

@@ -118,7 +118,7 @@ class MemoryForecast(QObject):
             return None
 
         def show(estimate: MemoryEstimate) -> None:
-            """Show the estimate, with the plan and the data that it is for."""
+            """Show the estimate, with `plan` and `dataset` of the method, which it is for."""
             self._show((plan, dataset, estimate))
 
         return computation(
@@ -211,14 +211,14 @@ class RunCommands(Controller):
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
 
         # Numbers of the folds to run; empty for all folds.
-        chosen = session.plan.folds
+        fold_numbers = session.plan.folds
         if unfinished_run is not None:
             return tr("&Resume at {done} of {n} fits").format(
                 done=unfinished_run.units_done, n=unfinished_run.n_units
             )
-        if len(chosen) == 1 and n_folds > 1:
-            return tr("&Run fold {fold}").format(fold=chosen[0])
-        n = len(chosen) or n_folds
+        if len(fold_numbers) == 1 and n_folds > 1:
+            return tr("&Run fold {fold}").format(fold=fold_numbers[0])
+        n = len(fold_numbers) or n_folds
         return (
             trn("&Run {n} fold", "&Run {n} folds", n).format(n=n)
             if n > 1
@@ -278,8 +278,8 @@ class RunCommands(Controller):
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
-            # The choice of a model is stored with the
-            # run before, and does not apply to this one.
+            # `leave` stores the choice of a model with the run that was shown before;
+            # it does not apply to this one.
             leave(self._session, self._runs)
             self._session.select(None, None)
             self._runs.show(record)
@@ -318,8 +318,9 @@ class RunCommands(Controller):
                 self.said.emit(text.format(key=record.key))
                 return
 
-        # If no run works, the new one is shown at once: the choice of model of the run
-        # before is stored, and the new run begins with the model that validation selects.
+        # If no run works, the new one is shown at once. `leave` stores the choice of model
+        # of the run before; the new run begins with the model that validation selects,
+        # for which the chosen values and the chosen k are None.
         if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)

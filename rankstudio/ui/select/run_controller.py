@@ -65,7 +65,7 @@ class RunController(PageController):
         self._left_out = left_out
 
         # whether the curves were last drawn with left-out measures
-        self._leaves_out = left_out.shown
+        self._draws_left_out = left_out.shown
         self._session = session
         self._runs = runs
         self._measured = measured
@@ -88,10 +88,10 @@ class RunController(PageController):
         self._heat_is_old = False
         self._newest: StepDone | None = None
 
-        # the view and the convention that the curves show
+        # the view (data, fold, run and plan) and the convention that the curves show
         self._drawn: tuple[Shown, str] | None = None
         self._absence = models.absence
-        self._absence.changed.connect(self._explain)
+        self._absence.changed.connect(self._set_empty_texts)
         self._connect_signals()
 
     def _connect_signals(self) -> None:
@@ -117,10 +117,10 @@ class RunController(PageController):
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
         self._measured.changed.connect(self._show_measured)
-        runs.eventNoted.connect(self._take)
+        runs.eventNoted.connect(self._draw_event)
         runs.changed.connect(self._begin_again)
         runs.added.connect(self._follow_first)
-        runs.chosen.connect(self._leave)
+        runs.chosen.connect(self._stop_unless_working)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
 
@@ -143,6 +143,8 @@ class RunController(PageController):
     @Slot(bool)
     def follow(self, following: bool) -> None:
         """Begin to show the run that works and the fold it works on, or stop following it."""
+        # `look_at` shows a run with its data and its plan; the method of the session of
+        # the same name shows a fold.
         self._following = following
         record = self._runs.current
         if following and record is not None:
@@ -162,7 +164,7 @@ class RunController(PageController):
             self._following = True
 
     @Slot(object)
-    def _leave(self, record: RunRecord) -> None:
+    def _stop_unless_working(self, record: RunRecord) -> None:
         """Stop following if the user chose another run than the one that works."""
         if record is not self._runs.current:
             self.stop_following()
@@ -171,11 +173,15 @@ class RunController(PageController):
     def show_preparation(self, sentence: str) -> None:
         """Show in the empty curves what is being compiled; "" ends that."""
         self._preparation = sentence
-        self._explain()
+        self._set_empty_texts()
 
     @Slot()
     def _follow(self) -> None:
-        """Mark the model; first draw everything anew for another run, fold, plan or convention."""
+        """Mark the model; first draw everything anew for another run, fold, plan or convention.
+
+        A convention is a set of rules of measures, such as how documents without a label
+        count.
+        """
         view = self._current.shown
         convention = self._session.convention
         if self._drawn is not None:
@@ -206,7 +212,7 @@ class RunController(PageController):
             return
         plan = view.plan
         problem = self._paths.problem
-        self._explain()
+        self._set_empty_texts()
         combinations = record.combinations if record else ()
 
         # Whether there is a validation part, of the files
@@ -299,9 +305,12 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0.
 
-        The k is 0, too, if the best model of each fold is meant.
+        The k is 0, too, if the best model of each fold is meant: then the place of the
+        choice, which is the k or round on the path, is None.
         """
         record = self._current.shown.record
+
+        # The inspected model, or None if it is the chosen one.
         choice = self._current.differs
         if (
             self._paths.fold is not None
@@ -315,12 +324,12 @@ class RunController(PageController):
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
         # On a path of iterations, only the last one is a model.
-        choosable = (
+        has_sizes = (
             len(model.path.steps) > 1
             and model.path.step_kind is not StepKind.ITERATIONS
         )
         smallest = (
-            smallest_model(model, self._current.shown.record) if choosable else None
+            smallest_model(model, self._current.shown.record) if has_sizes else None
         )
         mark, best = smallest or (None, 0)
         self.curves.show_smallest(mark, best)
@@ -338,8 +347,8 @@ class RunController(PageController):
             is_requested=left_out.asked,
             waiting=left_out.waiting,
         )
-        if left_out.shown != self._leaves_out:
-            self._leaves_out = left_out.shown
+        if left_out.shown != self._draws_left_out:
+            self._draws_left_out = left_out.shown
             self.rebuild()
 
     @Slot()
@@ -397,7 +406,8 @@ class RunController(PageController):
             return
 
         # The page of features shows the selection of the path that grows or, if the path
-        # has ended meanwhile, of the finished path.
+        # has ended meanwhile, of the finished path. A unit of work is a fold and the
+        # position of a combination.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -444,17 +454,21 @@ class RunController(PageController):
             validation = self._paths.measures(record, (fold, combination))
         else:
             path = record.so_far(fold, combination) if growing else None
-            validation = {} if path is None else self._paths.valid(path.validation)
+            validation = (
+                {}
+                if path is None
+                else self._paths.by_present_convention(path.validation)
+            )
         if path is not None:
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
 
     def _add(self, event: StepDone) -> None:
-        validation = self._paths.valid(event.validation)
+        validation = self._paths.by_present_convention(event.validation)
         self.curves.add_step(
             event.unit.position, event.x_value, event.criterion, validation
         )
 
-    def _explain(self) -> None:
+    def _set_empty_texts(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
         # `absence` turns a text on what to do into one that fits the present state, for
         # example while a study is being read.
@@ -522,12 +536,12 @@ class RunController(PageController):
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
-        """Show the candidates of a step; ``divisor`` makes their scores comparable between folds.
+        """Show the candidates of a step.
 
-        It is the number of training documents if the scores are sums over documents,
-        else 1.
+        ``divisor`` makes their scores comparable between folds: it is the number of
+        training documents if the scores are sums over documents, else 1.
         """
-        # A method without candidates has nothing to compare.
+        # A method without a score of candidates has nothing to compare.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -552,8 +566,12 @@ class RunController(PageController):
             )
 
     @Slot(object, object)
-    def _take(self, record: RunRecord, event: Event) -> None:
-        """Draw an event of the shown run; while following it, show the fold that it works on."""
+    def _draw_event(self, record: RunRecord, event: Event) -> None:
+        """Draw an event of the shown run; while following it, show the fold that it works on.
+
+        A unit is the work on one combination of parameters on one fold; its path has a
+        step for each model.
+        """
         if record is not self._current.shown.record:
             return
         fold = self._paths.fold
@@ -580,18 +598,18 @@ class RunController(PageController):
     @Slot(object, int)
     def _inspect(self, key: object, k: int) -> None:
         self.stop_following()
-        values = self._values(key)
+        values = self._values_of_path(key)
         if values is not None:
             self._session.inspect(values, k)
 
     @Slot(object, int)
     def _choose(self, key: object, k: int) -> None:
         self.stop_following()
-        values = self._values(key)
+        values = self._values_of_path(key)
         if values is not None:
             self._session.select(values, k)
 
-    def _values(self, key: object) -> tuple[Any, ...] | None:
+    def _values_of_path(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a path on the axes of the plan; None if there is no such path.
 
         ``key`` is the position of the path's combination, or LIVE or PROBE for the
@@ -608,7 +626,7 @@ class RunController(PageController):
     @Slot()
     def _show_measure(self) -> None:
         """Show another measure, or the same measure by another convention."""
-        self._explain()
+        self._set_empty_texts()
         self.curves.set_measure(self._session.measure)
         record = self._current.shown.record
         if record is None:

@@ -33,8 +33,8 @@ _FOLLOW_HELP = tr(
 )
 _WORKING_STATES = (RunState.RUNNING, RunState.PAUSED)
 _MAX_WAITING_BUTTONS = 5  # number of waiting runs that have buttons
-_BEFORE = 8  # logical pixels before the links to questions
-_BETWEEN = 4  # logical pixels between two links
+_PIXELS_BEFORE = 8  # logical pixels before the links to questions
+_PIXELS_BETWEEN = 4  # logical pixels between two links
 _STATE_WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
@@ -55,14 +55,14 @@ class RunStrip(QFrame):
 
     Attributes
     ----------
-    follow, every : QPushButton
+    follow_button, all_runs_button : QPushButton
         Buttons to follow the run that works, and to see all runs.
     tells_why : bool
-        Whether the page exists to which the link `why` leads.
+        Whether the page exists to which the link `why_button` leads.
     tells_how_sure : callable
-        Returns whether there is a page with an answer for a run to which the link `sure`
-        leads.
-    why, sure, another : QPushButton
+        Returns whether the page to which the link `sure_button` leads has an answer for a
+        run.
+    why_button, sure_button, other_method_button : QPushButton
         Links: why these features were selected, how sure the selection is, and compare
         with another method.
     selected : Signal(int)
@@ -89,12 +89,18 @@ class RunStrip(QFrame):
         self._covered = CoveredNumber()
 
         # The next questions, which are offered when no run works or waits.
-        self.why = _run_button(tr("Why these features?"), "strip-why")
-        self.sure = _run_button(tr("How sure?"), "strip-sure")
-        self.another = _run_button(tr("Compare with another method"), "strip-another")
-        self._next = _NextQuestions(self.why, self.sure, self.another)
-        self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
-        self.follow.setCheckable(True)
+        self.why_button = _run_button(tr("Why these features?"), "strip-why")
+        self.sure_button = _run_button(tr("How sure?"), "strip-sure")
+        self.other_method_button = _run_button(
+            tr("Compare with another method"), "strip-another"
+        )
+        self._next = _NextQuestions(
+            self.why_button, self.sure_button, self.other_method_button
+        )
+        self.follow_button = _run_button(
+            tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP
+        )
+        self.follow_button.setCheckable(True)
 
         # Runs other than the one shown: the running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
@@ -102,7 +108,7 @@ class RunStrip(QFrame):
         self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
-        self.every = _run_button(
+        self.all_runs_button = _run_button(
             tr("Compare"), "strip-compare", "quiet", tr("Show all runs")
         )
 
@@ -124,7 +130,7 @@ class RunStrip(QFrame):
             *self._waiting,
             self._more,
         )
-        fill(row, self.follow, self.every)
+        fill(row, self.follow_button, self.all_runs_button)
 
         # The strip starts without runs.
         self._placeholder = NO_RUN
@@ -195,8 +201,8 @@ class RunStrip(QFrame):
             else ()
         )
         self._show_others(current if current is not shown_record else None, queued)
-        self.follow.setVisible(current is not None)
-        self.every.setEnabled(bool(records))
+        self.follow_button.setVisible(current is not None)
+        self.all_runs_button.setEnabled(bool(records))
         self.shown.emit()
 
     def _show_one(
@@ -254,10 +260,10 @@ class RunStrip(QFrame):
         entry = record.plan.entry
         links = []
         if self.tells_why and not entry.featureless:
-            links.append(self.why)
+            links.append(self.why_button)
         if self.tells_how_sure(record):
-            links.append(self.sure)
-        return (*links, self.another)
+            links.append(self.sure_button)
+        return (*links, self.other_method_button)
 
 
 class _RunButton(QPushButton):
@@ -293,15 +299,15 @@ class _NextQuestions(QWidget):
     def __init__(self, *links: QWidget) -> None:
         super().__init__()
         self._links = links
-        self._wanted: tuple[QWidget, ...] = ()
+        self._offered: tuple[QWidget, ...] = ()
         self._heading = named(PlainLabel(tr("Next:")), role="muted")
         fill(
             QHBoxLayout(self),
             self._heading,
             *links,
             1,
-            margins=(_BEFORE, 0, 0, 0),
-            spacing=_BETWEEN,
+            margins=(_PIXELS_BEFORE, 0, 0, 0),
+            spacing=_PIXELS_BETWEEN,
         )
 
         # The links only get the width that the text of the outcome leaves.
@@ -309,7 +315,7 @@ class _NextQuestions(QWidget):
 
     def offer(self, questions: tuple[QWidget, ...]) -> None:
         """Set the links to offer; those that fit are shown."""
-        self._wanted = questions
+        self._offered = questions
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
@@ -323,10 +329,10 @@ class _NextQuestions(QWidget):
 
     def _fit(self) -> None:
         """Show the first of the offered links, as many as the width has space for, and hide all others."""
-        free_width = self.width() - _BEFORE - self._heading.sizeHint().width()
+        free_width = self.width() - _PIXELS_BEFORE - self._heading.sizeHint().width()
         fitting = set()
-        for link in self._wanted:
-            free_width -= _BETWEEN + link.sizeHint().width()
+        for link in self._offered:
+            free_width -= _PIXELS_BETWEEN + link.sizeHint().width()
             if free_width < 0:
                 break
             fitting.add(link)
@@ -367,7 +373,7 @@ def _progress_text(record: RunRecord) -> str:
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
     """Describe how a run ended, with the mean of its first measure."""
-    # A run that did not finish has no measure to show.
+    # A run that did not finish has no measure to show, but may have a remark.
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(

@@ -83,8 +83,8 @@ class ParameterSection(QWidget):
         # ids and names of the features of the open data
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
 
-        # the fields that were made, by method and by parameter
-        self._kept: dict[str, dict[str, Field]] = {}
+        # the fields that were made, by the keys of methods and the names of parameters
+        self._fields_by_method: dict[str, dict[str, Field]] = {}
         self._key = ""  # of the shown method
         self._visible = True
 
@@ -106,7 +106,7 @@ class ParameterSection(QWidget):
     @property
     def fields(self) -> dict[str, Field]:
         """The fields of the method that is shown, by the parameter's name, hidden ones too."""
-        return self._kept.get(self._key, {})
+        return self._fields_by_method.get(self._key, {})
 
     def shown(self) -> list[Field]:
         """Return the fields that apply with the present values, from top to bottom, folded ones last."""
@@ -147,9 +147,9 @@ class ParameterSection(QWidget):
     def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
         """Set the features of the data, for the fields that take features or a number of features."""
         self._features = (ids, names)
-        for fields in self._kept.values():
+        for fields in self._fields_by_method.values():
             for field in fields.values():
-                self._fit(field)
+                self._adapt_to_data(field)
 
     def show_parameters(
         self, key: str, parameters: Sequence[Parameter], visible: bool = True
@@ -168,8 +168,10 @@ class ParameterSection(QWidget):
         self._is_new_method |= key != self._key
         self._key = key
         self._visible = visible
-        if key not in self._kept:
-            self._kept[key] = {p.name: self._make(p) for p in parameters}
+        if key not in self._fields_by_method:
+            self._fields_by_method[key] = {
+                p.name: self._new_field(p) for p in parameters
+            }
         self._hide_others()
 
     def reveal(self, field: Field) -> None:
@@ -180,7 +182,7 @@ class ParameterSection(QWidget):
     def _hide_others(self) -> None:
         """Show the fields that apply with the present values, and hide all others."""
         visible = self.shown()
-        for fields in self._kept.values():
+        for fields in self._fields_by_method.values():
             for field in fields.values():
                 field.setVisible(field in visible)
         self.setVisible(bool(visible))
@@ -206,18 +208,18 @@ class ParameterSection(QWidget):
         elif n_changed and not n_changed_before:
             self.more.set_open(True)
 
-    def _make(self, parameter: Parameter) -> Field:
+    def _new_field(self, parameter: Parameter) -> Field:
         """Return a new field of a parameter, in the column or, unless it is basic, under *More options*."""
         own_parameter = replace(
             translated(parameter), name=f"{self._prefix}{parameter.name}"
         )
         field = _EDITORS[parameter.kind](self._theme, own_parameter)
-        self._fit(field)
-        field.edited.connect(self._tell)
+        self._adapt_to_data(field)
+        field.edited.connect(self._take_edit)
         (self._column if parameter.basic else self.more.column).addWidget(field)
         return field
 
-    def _fit(self, field: Field) -> None:
+    def _adapt_to_data(self, field: Field) -> None:
         """Give a field what depends on the data: a field of features the features, that of k their number."""
         _, names = self._features
         if isinstance(field, FeaturesField):
@@ -230,7 +232,8 @@ class ParameterSection(QWidget):
             field.set_most(len(names))
 
     @Slot(object)
-    def _tell(self, _value: object) -> None:
+    def _take_edit(self, _value: object) -> None:
+        """Emit the field that was edited; show and hide fields that depend on its value."""
         self._is_new_method = False
         self._hide_others()
         self.edited.emit(self.sender())

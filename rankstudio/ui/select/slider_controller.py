@@ -33,7 +33,7 @@ class SliderController(QObject):
         self._slider = slider
         slider.moved.connect(self._glide)
 
-        # Label of the axis, all stops of the slider, and the values of the grid.
+        # What the slider shows: label of the axis, all stops, and values of the grid.
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         for signal in (current.changed, current.inspected):
             signal.connect(self._show)
@@ -56,8 +56,8 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
-        # Stops are the values of the grid; if paths are fast
-        # to compute, there are finer ones between them.
+        # Stops are the values of the grid; if paths are fast to compute (the plan is
+        # live), there are finer ones between them.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live

@@ -494,7 +494,7 @@ class Actions:
         Submenus by the keys in `SUBMENUS`.
     menus : Mapping of str to sequence of Command
         Commands of each menu, as in `MENUS`, with those of plug-ins.
-    of_parts : tuple of Command
+    plugin_commands : tuple of Command
         Commands that show the pages and panels of plug-ins.
     """
 
@@ -507,7 +507,7 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
-        self.of_parts = () if parts is None else tuple(_plugin_commands(parts))
+        self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
@@ -516,7 +516,7 @@ class Actions:
                 # The commands of plug-ins' pages follow those of the window's own pages,
                 # which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
-                    for part_command in self.of_parts:
+                    for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)
                 if command is None:
                     menu.addSeparator()
@@ -575,7 +575,7 @@ class Actions:
 
 
 def menus_with(
-    of_parts: Iterable[PartCommand],
+    contributed: Iterable[PartCommand],
 ) -> Mapping[str, Sequence[Command | None]]:
     """Return the commands of each menu by its name, with those of plug-ins; None for a line between two.
 
@@ -583,11 +583,11 @@ def menus_with(
     names or at the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
-    for part_command in of_parts:
+    for part_command in contributed:
         menu = menus.get(part_command.menu, menus["Run"])
         keys = [None if command is None else command.key for command in menu]
 
-        # After the command that it names, which may not exist.
+        # The place is after the command that it names, which may not exist.
         index = (
             keys.index(part_command.after) + 1
             if part_command.after in keys
@@ -629,13 +629,17 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
 
-    # Of a study, only results may be open, or the plan may want other folds or values.
+    # Documents may be missing if only the results of a study are open, and the plan may
+    # want other folds or other values than those that were read.
     is_ready = models.session.has_documents and models.session.read_as_planned
     shown_run = models.runs.shown
     current_run = models.runs.current
     is_loading = models.loader.busy
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
+
+    # A step begins a paused run, or continues one. The box of left-out measures has no
+    # use for a plan that selects by them, and so brings them anyway.
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

@@ -345,8 +345,8 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # A package's code may take long to return its command: the command is only
-        # asked for when the button is pressed, and assumed to exist here.
+        # The code of a plug-in's analysis may take long to return its command: it is
+        # called only when the button is pressed, and here a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -406,7 +406,7 @@ class AnalysisDialog(QDialog):
     def _view(self, index: int, table: AnalysisTable) -> TableView:
         """Return the view of a table of the result, which is the tab with this index, from 0.
 
-        The first column of texts stretches.
+        The index is part of the view's name. The first column of texts stretches.
         """
         # Columns that are not texts are numbers, and are aligned to the right. Without
         # texts, the first column stretches.
@@ -423,6 +423,8 @@ class AnalysisDialog(QDialog):
             )
             for number, title in enumerate(table.header)
         ]
+
+        # Rows are told apart by their identity (`id`), as they have no key of their own.
         view = TableView(
             self._theme,
             columns,

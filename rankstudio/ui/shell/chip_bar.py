@@ -63,7 +63,7 @@ class ChipBar(QWidget):
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)
-        self._place()
+        self._fill_free_width()
         self.show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -73,10 +73,10 @@ class ChipBar(QWidget):
             QEvent.Type.Show,
             QEvent.Type.FontChange,
         ):
-            self._place()
+            self._fill_free_width()
         return super().eventFilter(watched, event)
 
-    def _place(self) -> None:
+    def _fill_free_width(self) -> None:
         """Fill the menu bar from the end of the last menu, with a gap, to its right end."""
         ends_of_menus = [
             self._menus.actionGeometry(action).right()

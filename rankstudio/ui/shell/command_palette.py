@@ -44,14 +44,19 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     typed_words = typed.lower().split()
 
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
-        """Return a sort key: 0 to 2 for whole words, beginnings and others; False for a beginning text."""
+        """Return a sort key of two parts, of which lower values come first.
+
+        The first part is 0 if the typed words are whole words of the entry, 1 if they
+        begin its words, else 2. The second part is False if the entry begins with the
+        typed text. Uses `typed_words` of the function.
+        """
         text = entry.text.lower()
         entry_words = text.split()
         begins_with_text = text.startswith(" ".join(typed_words))
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
 
-        # For each typed word, all beginnings of the same length of the entry's words.
+        # For each typed word, the beginnings of the entry's words that are as long as it.
         beginnings = {
             entry_word[: len(word)]
             for word in typed_words

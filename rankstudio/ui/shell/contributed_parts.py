@@ -73,7 +73,7 @@ class ContributedParts:
         self._entries = [entry for _, entry in entries if entry.key in self.controllers]
 
     @property
-    def over_window(self) -> tuple[CommandController, ...]:
+    def command_controllers(self) -> tuple[CommandController, ...]:
         """The controllers of commands without a panel."""
         controllers = self.controllers.values()
         return tuple(
@@ -115,9 +115,9 @@ class ContributedParts:
         """
         controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):
-            over_window = controller_class(self._models, self._window)
-            assert isinstance(over_window, CommandController)
-            return over_window
+            command_controller = controller_class(self._models, self._window)
+            assert isinstance(command_controller, CommandController)
+            return command_controller
         controller: Controller = controller_class(
             self._theme, self._models, self._parent
         )

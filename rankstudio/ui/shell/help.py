@@ -281,8 +281,8 @@ class GuideWindow(QMainWindow):
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
 
-        # Without an edit block, each change lays out the whole page: half a minute
-        # where tables are long.
+        # Without an edit block, each change lays out the whole page, which takes half a
+        # minute if tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
@@ -347,13 +347,13 @@ class Help(QObject):
         self._theme = theme
         self._notice = notice
         self._window = parent
-        self._places = places
+        self._addresses = places
         self.guide: GuideWindow | None = None
 
     @Slot()
     def show_guide(self) -> None:
         """Open the guide at the section on the widget with the focus, or else on the shown page."""
-        self.open_guide(self._place())
+        self.open_guide(self._address_of_focus())
 
     def open_guide(self, address: str) -> None:
         """Open the guide at an address such as "choose-k.md#read-the-curves": a page, a heading or term.
@@ -367,7 +367,7 @@ class Help(QObject):
         if address:
             self.guide.open(QUrl(address))
 
-    def _place(self) -> str:
+    def _address_of_focus(self) -> str:
         """Return the address in the guide of what it says on the focused widget or the shown page.
 
         Return "" if it has nothing on either.
@@ -377,8 +377,8 @@ class Help(QObject):
         while widget is not None and widget is not self._window:
             if location := place_of(widget):
                 return location
-            if widget.objectName() in self._places:
-                return self._places[widget.objectName()]
+            if widget.objectName() in self._addresses:
+                return self._addresses[widget.objectName()]
             widget = widget.parentWidget()
         for entry in (*own_pages(), *(entry for entry, _ in window_parts().pages)):
             page = self._window.findChild(QWidget, f"{entry.key}-page")
@@ -405,7 +405,7 @@ class Help(QObject):
         """Show the version and the license."""
         QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT_TEXT)
 
-    def tell_of_crash(self, reports: CrashReports) -> None:
+    def offer_crash_report(self, reports: CrashReports) -> None:
         """Show that the program crashed the last time, and offer to copy the crash report.
 
         The report is deleted after it is copied, or after the user has closed the
@@ -414,13 +414,13 @@ class Help(QObject):
         text = tr("RankStudio failed unexpectedly the last time.")
 
         def copy() -> None:
-            """Copy the crash report, and delete it with its message."""
+            """Copy the crash report, then delete the report and remove the message `text`."""
             QGuiApplication.clipboard().setText(reports.last())
             self._notice.withdraw(text)
             reports.forget()
 
         def forget(closed: str) -> None:
-            """Delete the report if the message that was closed is the one on the crash."""
+            """Delete the report if the message that was closed is `text`, on the crash."""
             if closed == text:
                 reports.forget()
 

@@ -111,6 +111,8 @@ class MeasurementController(Controller):
             self.said.emit(tr("Each run shows the model that it selected"))
             return
         name = self._session.measure
+
+        # The message names the measure and the rules (the convention) by which it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(
@@ -142,7 +144,8 @@ class SealController(Controller):
         self._status = status
         self._session = models.session
 
-        # Each sealing and unsealing is a mark, which a study stores with its time.
+        # A sealed test part is hidden until the user breaks the seal. Each sealing and
+        # unsealing is a mark, which a study stores with its time.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -192,7 +195,7 @@ class SealController(Controller):
         self._unwritten_marks = []
 
         def write() -> None:
-            """Write the marks to the study, on a thread of the worker."""
+            """Write `marks` to `study`, on a thread of the worker."""
             for mark in marks:
                 study.note_seal(mark)
 

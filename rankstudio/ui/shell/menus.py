@@ -53,7 +53,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 """Choices of each field of the plan that says how files are read: key, label and explanation."""
 
 _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
-_OTHER_CUTOFF = (
+_OTHER_MEASURE = (
     "",
     tr("Another cut-off k…"),
     tr(
@@ -77,7 +77,7 @@ def add_choice(
     return action
 
 
-def _measure_definition(name: str) -> str:
+def _definition_of(name: str) -> str:
     """Return the definition of a measure, by its name, in a sentence, with the origin of a plug-in's measure."""
     # The cut of NDCG@10 is 10; measures of all documents have None.
     named_measure = measure(name)
@@ -222,13 +222,16 @@ class Menus(QObject):
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
-        entries = [(name, name, _measure_definition(name)) for name in names]
-        self._fill_choice("measure", [*entries, _OTHER_CUTOFF], measure_name)
+        entries = [(name, name, _definition_of(name)) for name in names]
+        self._fill_choice("measure", [*entries, _OTHER_MEASURE], measure_name)
         self._toolbar.measure_button.setText(self._session.measure)
         current = tr("Current measure: {measure}").format(
-            measure=_measure_definition(self._session.measure)
+            measure=_definition_of(self._session.measure)
         )
         self._toolbar.measure_button.setToolTip(plain(current))
+
+        # How data are read: missing values and scaling. The names of these menus are
+        # attributes of the plan.
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice(
@@ -388,7 +391,7 @@ class BackendMenu(QObject):
             action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
         self._processes.triggered.connect(lambda: backend.select(PROCESSES))
-        self._cluster.triggered.connect(self._ask)
+        self._cluster.triggered.connect(self._ask_cluster)
         backend.changed.connect(self._show)
         menu.addSeparator()
         self._budget = menu.addAction("")
@@ -400,7 +403,7 @@ class BackendMenu(QObject):
         self._show()
 
     @Slot()
-    def _ask(self) -> None:
+    def _ask_cluster(self) -> None:
         """Ask for the address of the cluster's scheduler.
 
         Without an answer the backend is not changed.

@@ -144,11 +144,12 @@ class PluginPanel(Panel):
 
         Callbacks are functions that the plug-in registered while it made the widget.
         """
+        # A callback that fails while the widget is made sets `_has_failed` again.
         self._has_failed = False
         widgets: list[QWidget] = []  # the widget, or empty if making it failed
 
         def make() -> None:
-            """Store the widget of the function; raise TypeError if it is none."""
+            """Call `function`, and put its widget into `widgets`; raise TypeError for anything else."""
             widget = function(self.context)
             if not isinstance(widget, QWidget):
                 text = tr("{build} returned {value}, not a QWidget")
@@ -198,7 +199,7 @@ class PluginParts(QObject):
         self._theme = theme
         self._models = models
         self._parts = window_parts()
-        self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
+        self.entries = tuple(_with_existing_icon(entry) for entry, _ in self._parts.pages)
         self.panels: dict[str, PluginPanel] = {}
 
     def page(
@@ -262,11 +263,11 @@ class PluginParts(QObject):
             self.restored.emit(key, key not in hidden_keys)
 
 
-def _drawable(entry: WindowPage) -> WindowPage:
+def _with_existing_icon(entry: WindowPage) -> WindowPage:
     """Return a page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
 
-    # Called for its error only.
+    # The drawing is read for its error only.
     try:
         svg(entry.icon, entry.icon)
     except OSError:

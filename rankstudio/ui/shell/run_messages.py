@@ -48,15 +48,17 @@ class RunMessages(QObject):
         # number of the run whose message was shown last
         self._message_key: int | None = None
         self._note_text = ""  # text of the last `note`
+
+        # The user closes a message; a warning hides itself after a while.
         notice.closed.connect(self._close)
-        notice.put_by.connect(self._mark_read)
+        notice.expired.connect(self._mark_read)
         for signal in (runs.shownChanged, runs.added, pages.pageChanged):
             signal.connect(self._hide_note)
         runs.removed.connect(self._forget)
         for signal in (runs.shownChanged, pages.pageChanged):
             signal.connect(self._follow)
 
-    def tell(self, record: RunRecord) -> None:
+    def show_outcome(self, record: RunRecord) -> None:
         """Show the message of a run that has ended: why it failed, or else the first of its notes."""
         # An earlier end of the same run, which was continued, may have a message.
         self._forget(record.key)

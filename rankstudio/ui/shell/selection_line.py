@@ -30,8 +30,8 @@ PARTS = {
 }
 """The parts from left to right, with their meanings."""
 
-_LEAST = 28  # least pixels of the text of a part
-_ROOM = 14  # pixels of the padding of a part
+_MIN_TEXT_WIDTH = 28  # least pixels of the text of a part
+_PADDING = 14  # pixels of the padding of a part
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class SelectionLine(QWidget):
         The toolbar hides buttons only after texts are cut.
         """
         return QSize(
-            len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height()
+            len(self._parts) * (_MIN_TEXT_WIDTH + _PADDING), super().minimumSizeHint().height()
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -168,14 +168,14 @@ class SelectionLine(QWidget):
     def _other_width(self, n_parts: int) -> int:
         """Return the width of the arrows and paddings of a number of parts."""
         arrow_width = self.fontMetrics().horizontalAdvance("›") + 2
-        return max(0, n_parts - 1) * arrow_width + _ROOM * n_parts
+        return max(0, n_parts - 1) * arrow_width + _PADDING * n_parts
 
     def _fit(self) -> None:
-        """Write the texts, and cut the longest of them until all texts have room."""
+        """Write the texts of the parts; cut the longest ones in the middle until all have room."""
         metrics = self.fontMetrics()
         full_widths = self._text_widths()
 
-        # Pixels for all texts, beside arrows and paddings.
+        # Pixels for all texts together, without arrows and paddings.
         free_width = self.width() - self._other_width(len(self._parts))
         widths = dict(full_widths)
         while sum(widths.values()) > free_width and widths:
@@ -187,12 +187,12 @@ class SelectionLine(QWidget):
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
-            new_width = max([_LEAST, free_width - sum(other_widths), *shorter_widths])
+            new_width = max([_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths])
 
             # Of texts of equal width, each is shortened a little in turn.
             if new_width >= widths[longest]:
-                new_width = max(_LEAST, widths[longest] - 8)
-            if widths[longest] <= _LEAST:
+                new_width = max(_MIN_TEXT_WIDTH, widths[longest] - 8)
+            if widths[longest] <= _MIN_TEXT_WIDTH:
                 break
             widths[longest] = new_width
         for key, width in widths.items():
@@ -356,6 +356,9 @@ class SelectionController(QObject):
         None, where it is offered, selects all folds, or what validation selected. For
         data, the value is a path, or `OPEN` to ask for one.
         """
+        # `look_at` shows another run, with its data and its plan. The method of the same
+        # name of the current model inspects one: by its values on the axes of the plan,
+        # and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -364,21 +367,23 @@ class SelectionController(QObject):
         elif part == "run" and isinstance(value, int):
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":
-            self._look_at_parameters(value if isinstance(value, tuple) else None)
+            self._inspect_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
             self._current.look_at(
                 model.values, value if isinstance(value, int) else None
             )
 
-    def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
+    def _inspect_parameters(self, values: tuple[Any, ...] | None) -> None:
         """Inspect the best model with other parameters: a value for each axis of the plan.
 
         None stands for the model that validation selected.
         """
-        # Only a model with values can be inspected; if models are chosen at once, None
-        # for the values and for the size chooses what validation selected.
+        # Only a model with values can be inspected. If models are chosen at once (without
+        # a run, or with parameters that no run has), None for the values and for the size
+        # chooses the model that validation selected.
         selected_model = self._current.by_protocol
         if values is not None:
+            # None is the best size of the path.
             self._current.look_at(values, None)
         elif selected_model is not None and self._current.inspects:
             self._session.inspect(selected_model.values, selected_model.x_value)

@@ -16,10 +16,10 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL = 42  # letters of the selection line with which most selections have room
+_USUAL_LETTERS = 42  # letters of the selection line with which most selections have room
 # letters with which the parts of a selection can be distinguished: five or six of each
-_LEAST = 28
-_TEXTS = 2  # number of buttons that are hidden before the texts of other buttons are
+_MIN_LETTERS = 28
+_TEXT_STEP = 2  # step that hides texts of buttons; the steps before it hide buttons
 
 
 class ActionButton(QPushButton):
@@ -170,7 +170,7 @@ class MainToolBar(QToolBar):
             text_button.fontMetrics().size(flags, text_button.accessibleName())
             for text_button in self._text_buttons
         ]
-        freed_widths.insert(_TEXTS, sum(size.width() for size in text_sizes))
+        freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
 
         # Size hints are known before the layout. They do
         # not contain what the present level has hidden.
@@ -178,7 +178,7 @@ class MainToolBar(QToolBar):
         line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
         while level < len(freed_widths):
-            n_letters = _USUAL if level < _TEXTS else _LEAST
+            n_letters = _USUAL_LETTERS if level < _TEXT_STEP else _MIN_LETTERS
             if line_width >= self.line.room_for(n_letters):
                 break
             line_width += freed_widths[level]
@@ -187,11 +187,12 @@ class MainToolBar(QToolBar):
             return
         self._level = level
         for button in self._text_buttons:
-            button.set_compact(level > _TEXTS)
+            button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden; step _TEXTS is that of the texts.
+        # The step at which each button is hidden: buttons from the third on come one step
+        # later, after the step of the texts.
         steps = {
-            button: index + (index >= _TEXTS)
+            button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)
         }
 

@@ -33,7 +33,7 @@ WIDTH = 76
 """Width of the rail, in logical pixels."""
 
 _ICON = 20  # size of an icon in pixels
-_MOST = 11  # most pages that have a button; the menu *View* contains all pages
+_MAX_BUTTONS = 11  # most pages that have a button; the menu *View* contains all pages
 
 
 class PageRail(ButtonChoice):
@@ -64,7 +64,7 @@ class PageRail(ButtonChoice):
         self._keys = [page.key for page in pages]
         self._hidden_keys = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
-        for position, page in enumerate(pages[:_MOST]):
+        for position, page in enumerate(pages[:_MAX_BUTTONS]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
             column.addWidget(button)
@@ -210,8 +210,12 @@ class Workspace(QWidget):
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
 
-    def made(self, key: str) -> Page:
-        """Return the page of a key; if it does not exist yet, make it with its layout of the last session."""
+    def page_for(self, key: str) -> Page:
+        """Return the page of a key.
+
+        A page that does not exist yet is made, gets its layout of the last session, and
+        is added to the pages.
+        """
         if key not in self._pages:
             assert self._make is not None
             page = self._pages[key] = self._make(key)
@@ -248,11 +252,11 @@ class Workspace(QWidget):
 
     @Slot(str)
     def show_page(self, key: str) -> None:
-        """Show another page, and its button on the rail."""
+        """Show another page, and its button on the rail; make and style the page if needed."""
         self.show_on_rail(key, is_shown=True)
         self.rail.select(key)
         previous = self._pages[self.page]
-        page = self.made(key)
+        page = self.page_for(key)
         if page is not previous:
             self._theme.style_page(page)
             self._stack.setCurrentWidget(page)
@@ -267,14 +271,16 @@ class Workspace(QWidget):
             self._pages[self.page].pop_out(panel)
 
     def toggle_whole_page(self) -> None:
-        """Show the panel with the focus on the whole page, or restore it from there or from its own window.
+        """Let the panel with the keyboard focus fill its page, or put it back into its place.
 
-        Without such a panel, restore the panel that is shown on the whole page.
+        The panel is put back if it fills the page already, or is in a window of its own.
+        If no panel has the focus, the one that fills the shown page is put back.
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
 
-        # A page ignores a panel that it does not have.
+        # The focused panel may be in its own window, and belong to any page; a page
+        # ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)
@@ -310,7 +316,7 @@ class Workspace(QWidget):
         keys_on_rail = settings.text("window/pages").split()
         for entry in self.optional:
             if entry.key in keys_on_rail:
-                self.made(entry.key)
+                self.page_for(entry.key)
             self.show_on_rail(entry.key, is_shown=entry.key in keys_on_rail)
 
         # The last page may be that of a plug-in that is not installed any more.

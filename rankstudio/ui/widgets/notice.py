@@ -306,14 +306,14 @@ class Notices(QWidget):
     ----------
     closed : Signal(str)
         Text of a message that was closed, by the user or by :meth:`dismiss`.
-    put_by : Signal(str)
+    expired : Signal(str)
         Text of a warning that has hidden itself, and is kept.
     keptChanged : Signal(int)
         The number of kept messages has changed.
     """
 
     closed = Signal(str)
-    put_by = Signal(str)
+    expired = Signal(str)
     keptChanged = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
@@ -440,7 +440,7 @@ class Notices(QWidget):
         for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.keep(bar.last_text, bar.level)
-            self.put_by.emit(bar.last_text)
+            self.expired.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
         self._shown_bars.remove(bar)
