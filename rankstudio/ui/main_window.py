@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
             models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
-            code=lambda named: self.method_files.before(*named),
+            code=lambda named: self.method_files.add_methods_of_plan(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
         self.method_files.added.connect(lambda _: self._show_page("select"))
@@ -494,7 +494,9 @@ class MainWindow(QMainWindow):
             **enabled_commands(self.models), **self.sections.contributed.possible()
         )
         command_controllers = self.sections.contributed.command_controllers
-        if self.method_files.busy or any(controller.busy for controller in command_controllers):
+        if self.method_files.busy or any(
+            controller.busy for controller in command_controllers
+        ):
             self.commands.enable(stop=True)
         has_data = session.dataset is not None
         self.commands.enable(

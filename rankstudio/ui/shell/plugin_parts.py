@@ -199,7 +199,9 @@ class PluginParts(QObject):
         self._theme = theme
         self._models = models
         self._parts = window_parts()
-        self.entries = tuple(_with_existing_icon(entry) for entry, _ in self._parts.pages)
+        self.entries = tuple(
+            _with_existing_icon(entry) for entry, _ in self._parts.pages
+        )
         self.panels: dict[str, PluginPanel] = {}
 
     def page(

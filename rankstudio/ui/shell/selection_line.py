@@ -119,7 +119,8 @@ class SelectionLine(QWidget):
         The toolbar hides buttons only after texts are cut.
         """
         return QSize(
-            len(self._parts) * (_MIN_TEXT_WIDTH + _PADDING), super().minimumSizeHint().height()
+            len(self._parts) * (_MIN_TEXT_WIDTH + _PADDING),
+            super().minimumSizeHint().height(),
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -187,7 +188,9 @@ class SelectionLine(QWidget):
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
-            new_width = max([_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths])
+            new_width = max(
+                [_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths]
+            )
 
             # Of texts of equal width, each is shortened a little in turn.
             if new_width >= widths[longest]:

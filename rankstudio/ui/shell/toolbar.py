@@ -16,7 +16,9 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL_LETTERS = 42  # letters of the selection line with which most selections have room
+_USUAL_LETTERS = (
+    42  # letters of the selection line with which most selections have room
+)
 # letters with which the parts of a selection can be distinguished: five or six of each
 _MIN_LETTERS = 28
 _TEXT_STEP = 2  # step that hides texts of buttons; the steps before it hide buttons

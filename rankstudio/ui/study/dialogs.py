@@ -400,7 +400,7 @@ class ColumnsDialog(QDialog):
         )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
-        self._guess(specified)
+        self._preselect_roles(specified)
         self._lay_out()
         for box in (self._qid, self._label, self._part, self._document):
             box.currentIndexChanged.connect(self._refresh)
@@ -462,7 +462,7 @@ class ColumnsDialog(QDialog):
         The data of an entry are the number of its column, -1 for none. Judges are
         columns with further labels of the same documents.
         """
-        # A file with the sizes of the queries takes the place of a column.
+        # A file with the sizes of the queries may be there instead of a column of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -520,10 +520,11 @@ class ColumnsDialog(QDialog):
             ),
         ]
 
-    def _guess(self, specified: DataColumns) -> None:
-        """Set all roles as they are specified or recognized by the names of columns.
+    def _preselect_roles(self, specified: DataColumns) -> None:
+        """Select the role of each column as it is specified, or recognized by the column's name.
 
-        A column of text is not a feature.
+        The roles are query, label, part, document, further judge and feature. A column
+        of text is not a feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
@@ -560,7 +561,9 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # The chosen label is that of one judge, and not among the others.
+        # `judges` are all columns of labels. The chosen label is that of one judge, and
+        # not among the others. Without a specification, all columns of numbers that have
+        # no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -649,7 +652,8 @@ class ColumnsDialog(QDialog):
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are named; a single one is no list.
+        # With other judges, all label columns are listed, without those that have another
+        # role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -668,7 +672,7 @@ class ColumnsDialog(QDialog):
     @Slot()
     def _refresh(self) -> None:
         """Show the present role of every column, and let the data be opened if the roles are complete."""
-        # Numbers of columns; -1, or None for the comment, for none.
+        # Numbers of columns; without such a column -1, for the comment None.
         qid, label, part = self._roles()
         comment = self._comment()
         is_one_ranking = self._no_queries.isChecked()
@@ -719,7 +723,7 @@ class ColumnsDialog(QDialog):
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Make a column a feature, or, if it is one, not.
+        """Make a column a feature, or leave it out if it is one.
 
         A column with another role or without a name is not changed.
         """

@@ -81,7 +81,7 @@ class MethodFiles(Controller):
         )
 
     def _begin(self, job: Job, name: str) -> None:
-        """Remember the job that runs code of a name, and abandon an earlier job, whose code may hang."""
+        """Remember a job that runs code, and the code's name; abandon an earlier job, which may hang."""
         if self._job is not None:
             self._job.abandon()
         self._job = job
@@ -123,7 +123,7 @@ class MethodFiles(Controller):
         """
 
         def answer(allowed: bool) -> None:
-            """Add the methods if the file was allowed before, or the user agrees now."""
+            """Add the methods at `path` if the file was allowed before, or the user agrees now."""
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
 
@@ -132,7 +132,7 @@ class MethodFiles(Controller):
             text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit
         )
 
-    def before(self, path: str, then: Callable[[], None]) -> None:
+    def add_methods_of_plan(self, path: str, then: Callable[[], None]) -> None:
         """Add the methods whose code a plan names, after a question, and then call a function.
 
         ``path`` is that of the plan. Without the user's consent, nothing is called.
@@ -144,9 +144,9 @@ class MethodFiles(Controller):
         if not any(map(_is_code, keys)):
             then()
             return
-        self._load(keys, Path(path).absolute().parent, then, allowed=False)
+        self._add_code_of_plan(keys, Path(path).absolute().parent, then, allowed=False)
 
-    def _load(
+    def _add_code_of_plan(
         self,
         keys: Sequence[str],
         folder: Path,
@@ -172,7 +172,10 @@ class MethodFiles(Controller):
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
-            """Go on without an error; ask for permission, or report the error."""
+            """Call `then` if there was no error; else ask for permission, or report the error.
+
+            With the permission, the enclosing method is called again.
+            """
             self._end()
             if error is None:
                 then()
@@ -182,7 +185,7 @@ class MethodFiles(Controller):
                 if self._agrees(
                     [path for path in files if path.is_file()], named_by_plan=error.key
                 ):
-                    self._load(keys, folder, then, allowed=True)
+                    self._add_code_of_plan(keys, folder, then, allowed=True)
             else:
                 self.failed.emit(str(error))
 
@@ -197,7 +200,7 @@ class MethodFiles(Controller):
             tr("Reading {name}").format(name=name),
             _add_file,
             Path(path),
-            on_done=partial(self._show, path),
+            on_done=partial(self._show_additions, path),
             on_error=self._fail,
         )
 
@@ -205,7 +208,9 @@ class MethodFiles(Controller):
         self._watch(path)
         self._begin(job, name)
 
-    def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
+    def _show_additions(
+        self, path: str, entries: tuple[Method | MeasureEntry, ...]
+    ) -> None:
         """Show the additions of a file: a method, or a measure if the file has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
@@ -239,7 +244,8 @@ class MethodFiles(Controller):
         def present_name(name: str) -> str:
             """Return the name of a measure in the present version of the file.
 
-            Return other names as they are.
+            Return names of other measures as they are. Uses `old_keys` and `measures`,
+            the keys by labels in the earlier and in the present version.
             """
             # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")
@@ -270,7 +276,8 @@ class MethodFiles(Controller):
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Choose a method of a file in the form: the first, or the new version of the present method.
 
-        A new version keeps the values of the parameters that it still has.
+        A new version keeps the values of the parameters that it still has. The keys of
+        the methods are remembered, by which the next version is recognized.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -394,6 +401,7 @@ def _add_keys(
     from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
 
     try:
+        # It adds each method and measure that one of the keys names, by its code.
         add_of_plan(keys, (folder,), allow_code=allowed)
     except RankStudioError as error:
         return error

@@ -90,7 +90,7 @@ class OpenController(Controller):
         self._loader = models.loader
         self._window = parent
 
-        # What follows once the data are open: a run of the plan, or the Data page.
+        # Whether a run of the plan, or the Data page, follows once the data are open.
         self._run_when_open = False
         self._shows_data_when_open = False
 
@@ -107,7 +107,7 @@ class OpenController(Controller):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
-        # Entering the window, paths are accepted, so that they can be dropped.
+        # When paths enter the window, they have to be accepted to be dropped later.
         if (
             isinstance(event, QDragEnterEvent | QDropEvent)
             and event.type() in _DROP_EVENTS
@@ -161,23 +161,23 @@ class OpenController(Controller):
         self._ask_columns(plan.data, plan, "")
 
     @Slot(str, object, object)
-    def _ask_again(self, path: str, options: Plan, outcome: Outcome) -> None:
+    def _ask_again(self, path: str, reading_plan: Plan, outcome: Outcome) -> None:
         """Ask for the information that is missing to open data, or report why they were not opened.
 
-        ``options`` is the plan that says how the data are read; ``outcome`` has the
+        ``reading_plan`` is the plan that says how the data are read; ``outcome`` has the
         error.
         """
         match outcome.error:
             case SeveralDatasetsError():
                 self._offer_datasets(outcome.error.folder, outcome.error.found)
             case UnknownColumnsError():
-                self._ask_columns(path, options, outcome.error.problem)
+                self._ask_columns(path, reading_plan, outcome.error.problem)
             case ColumnValueError():
-                self._ask_columns(path, options, outcome.text, outcome.error.cell)
+                self._ask_columns(path, reading_plan, outcome.text, outcome.error.cell)
             case NoJudgmentsError():
-                self._ask_judgments(path, options, outcome.text)
+                self._ask_judgments(path, reading_plan, outcome.text)
             case NoQueriesError():
-                self._ask_queries(path, options, outcome.text)
+                self._ask_queries(path, reading_plan, outcome.text)
             case _:
                 self.failed.emit(outcome.text)
 
@@ -192,14 +192,14 @@ class OpenController(Controller):
         self.offered.emit(text, "info", actions)
 
     def _ask_columns(
-        self, path: str, options: Plan, problem: str, cell: str = ""
+        self, path: str, reading_plan: Plan, problem: str, cell: str = ""
     ) -> None:
         """Read the first rows of a table, ask for its columns, and open it with these.
 
         Parameters
         ----------
         path : str
-        options : Plan
+        reading_plan : Plan
             The plan that says how the data are read.
         problem : str
             Why the program asks, as a sentence; "" if the user wants to be asked.
@@ -207,23 +207,23 @@ class OpenController(Controller):
             A text in a column of numbers, which may stand for a missing value; "" for
             none.
         """
-        table_columns = DataColumns.of(options.columns)
+        table_columns = DataColumns.of(reading_plan.columns)
 
         def show(preview: TablePreview) -> None:
-            """Ask for the columns in a dialog that shows the first rows."""
+            """Ask for the columns in a dialog that shows the first rows; the parameters are the method's."""
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns of the dialog."""
+                """Open the table with the columns of `dialog`."""
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
                     name: getattr(table_columns, name)
                     for name in ("judgments", "feature_set", "format")
                 }
                 self._open_with(
-                    path, options, replace(dialog.columns(), **kept_properties)
+                    path, reading_plan, replace(dialog.columns(), **kept_properties)
                 )
 
             dialog.accepted.connect(accept)
@@ -234,7 +234,7 @@ class OpenController(Controller):
             dialog.open()
 
         def fail(text: str) -> None:
-            """Report the first problem, which explains more than that of reading the rows."""
+            """Report `problem`, which explains more than a failure to read the rows."""
             self.failed.emit(problem or text)
 
         label = tr("Reading the columns")
@@ -248,7 +248,7 @@ class OpenController(Controller):
             slot="columns",
         )
 
-    def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
+    def _ask_queries(self, path: str, reading_plan: Plan, problem: str) -> None:
         """Ask whether to read the documents of a file without queries as one ranking, and open it so."""
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
@@ -257,12 +257,12 @@ class OpenController(Controller):
         title = tr("No queries")
         do = tr("Open as one ranking")
         if Question.ask(self._window, title, text, do):
-            columns = replace(DataColumns.of(options.columns), no_queries=True)
-            self._open_with(path, options, columns)
+            columns = replace(DataColumns.of(reading_plan.columns), no_queries=True)
+            self._open_with(path, reading_plan, columns)
         else:
             self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
-    def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
+    def _ask_judgments(self, path: str, reading_plan: Plan, problem: str) -> None:
         """Ask for files with the judgments (relevance labels) of feature logs, and open the logs with these.
 
         Without an answer, report the problem of opening them without judgments.
@@ -273,15 +273,17 @@ class OpenController(Controller):
             self._window, title, folder, _JUDGMENT_FILTER
         )
         if names:
-            self._open_judged(path, options, names)
+            self._open_judged(path, reading_plan, names)
         else:
             self.failed.emit(problem)
 
-    def _open_judged(self, path: str, options: Plan, judgments: Sequence[str]) -> None:
+    def _open_judged(
+        self, path: str, reading_plan: Plan, judgments: Sequence[str]
+    ) -> None:
         """Open feature logs with files of judgments; several files are several judges."""
         # A label that was chosen before is that of a judge who may not be among these.
         settings = {
-            **DataColumns.of(options.columns).as_dict(),
+            **DataColumns.of(reading_plan.columns).as_dict(),
             "judgments": list(judgments),
             "label": "",
         }
@@ -290,10 +292,14 @@ class OpenController(Controller):
         except ParameterError as error:
             self.failed.emit(str(error))
             return
-        self._open_with(path, options, columns)
+        self._open_with(path, reading_plan, columns)
 
-    def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
-        """Open data whose columns are known; ``options`` is the plan that says how they are read otherwise."""
+    def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
+        """Open data whose columns are known.
+
+        ``reading_plan`` says all else about the reading, such as the scaling. The columns
+        are remembered, for the next time that the data are opened.
+        """
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
 
@@ -303,8 +309,9 @@ class OpenController(Controller):
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
 
-        # The loader takes how to read, and the plan to show afterwards; None for a new one.
-        plan = options.changed(columns=columns.as_dict())
+        # The loader gets the plan that says how to read, and the plan to show afterwards:
+        # None for a new one.
+        plan = reading_plan.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
 
@@ -339,7 +346,10 @@ class OpenController(Controller):
         """
 
         def show(record: RunRecord) -> None:
-            """Show the run, unless the plan is another one or something else was opened meanwhile."""
+            """Show the run, unless something else was opened meanwhile.
+
+            If `plan` is another one than that of the run, only open the data.
+            """
             if (
                 self._session.dataset is not None
                 or self._loader.busy
@@ -352,7 +362,7 @@ class OpenController(Controller):
             self._show_run(record)
 
         def fail(_: str) -> None:
-            """Open the data alone, which are of use without the finished run."""
+            """Open the data with `plan`; they are of use without the finished run."""
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
         self._worker.task(
@@ -403,7 +413,8 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
-        # Kinds of files that other parts of the window open; None for data and plans.
+        # The kind of a file that another part of the window opens, such as a study; None
+        # for data and plans, which are opened here.
         kind = next(
             (
                 kind
@@ -416,7 +427,8 @@ class OpenController(Controller):
             self._openers[kind]([path] if kind == "models" else path)
             return
 
-        # Methods whose code a plan names are added before the plan is read.
+        # Methods whose code a plan names are added before the plan is read: the function
+        # for "code" gets the path of the plan, and what to call afterwards.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:
@@ -433,18 +445,18 @@ class OpenController(Controller):
         self._open_data(plan.data, plan, run=run)
 
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
-        """Open data as a plan says, or without a plan with the reading options of the session's plan.
+        """Open data as a plan says, or without a plan as the session's plan says how data are read.
 
         With ``run``, the plan is run once the data are open.
         """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
         columns = self._columns.get(absolute_path, DataColumns())
-        options = plan or self._session.plan.changed(columns=columns.as_dict())
+        reading_plan = plan or self._session.plan.changed(columns=columns.as_dict())
 
         # the data of a plan do not need the Data page
         self._shows_data_when_open = plan is None and not run
-        self._loader.open(absolute_path, options, plan)
+        self._loader.open(absolute_path, reading_plan, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:

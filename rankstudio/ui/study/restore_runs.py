@@ -55,7 +55,7 @@ class RunRestorer(Controller):
         if record is None or not record.can_go_on:
             return
 
-        # Only a run whose data are not open has a record of its data instead.
+        # A run whose data are not open has a record of them (`recorded`) instead.
         if record.recorded is None:
             self.look_at(record)
             self._runs.go_on(record)
@@ -85,7 +85,7 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
-            """Give the open data to the runs that were computed on them."""
+            """Give the open data to the runs that were computed on them, then call `then`."""
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
                 self._runs.adopt(records, dataset)
@@ -115,7 +115,10 @@ class RunRestorer(Controller):
             return has_same_checksum and reading(other.plan) == reading(plan)
 
         def handle(dataset: FoldedDataset) -> None:
-            """Replace the stand-in of the data in all runs on them and, if it is shown, in the session."""
+            """Replace the stand-in of the data in all runs on them and, if it is shown, in the session.
+
+            A stand-in has what a study stores about data, without documents.
+            """
             stand_in = record.dataset
             records = [other for other in self._runs.records if is_on_same_data(other)]
             self._runs.adopt(records, dataset)
@@ -123,7 +126,10 @@ class RunRestorer(Controller):
                 self._session.exchange(dataset, plan)
 
         def end(outcome: Outcome) -> None:
-            """Report a failure; otherwise resume the run if it has its data now."""
+            """Report a failure; otherwise resume the run if it waits for that and has its data now.
+
+            No run waits for its data any more afterwards.
+            """
             run_to_resume = self._run_to_resume
             self._run_to_resume = None
             if outcome.ending is Ending.FAILED:

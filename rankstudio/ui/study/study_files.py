@@ -78,7 +78,7 @@ class StudyFiles(Controller):
         self._runs = models.runs
         self._window = parent
 
-        # Whether the user knows that new runs of this study are lost with the window.
+        # Whether the user was told that new runs of this study are lost with the window.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
         self._runs.storageBegan.connect(self._remember_path)
@@ -166,7 +166,7 @@ class StudyFiles(Controller):
         old_path = self._study_store.path
 
         def use_copy(_: None) -> None:
-            """Make the copy the study of the window."""
+            """Make the copy the study of the window; forget an old file of the program's own."""
             # A study without a name is in a file of the program's own, of no further use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
@@ -218,13 +218,13 @@ class StudyFiles(Controller):
         # While runs are read, empty panels say so.
         self._models.absence.read_runs(True)
 
-        def recognised() -> None:
-            """Report the end of the reading, and show the runs."""
+        def finish() -> None:
+            """End the texts on the reading in empty panels, and show the runs."""
             self._models.absence.read_runs(False)
             show()
 
         def handle(message: object) -> None:
-            """Switch to the study, list a run, or show a sentence."""
+            """Switch to the study, list a run, or show a sentence; set `is_open` for the study."""
             nonlocal is_open
             match message:
                 case OpenedStudy():
@@ -243,12 +243,15 @@ class StudyFiles(Controller):
                     self.said.emit(message)
 
         def end(outcome: Outcome) -> None:
-            """Report a failure, and find the runs on the open data if the study was opened at all."""
+            """Report a failure; if the study was opened at all, find the runs on the open data.
+
+            `finish` is called after these are found.
+            """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
             if is_open:
-                self._restorer.recognise(recognised)
+                self._restorer.recognise(finish)
                 return
             self._models.absence.read_runs(False)
             if outcome.ending is Ending.FAILED:
@@ -329,7 +332,8 @@ class StudyFiles(Controller):
         self._runs.clear(last_id)
         self._warned_of_loss = False
 
-        # The worker of runs closes it, and so not before a run that writes to it ends.
+        # The study is closed on the worker that also does the runs: so it waits for the
+        # end of a run that writes to the study.
         if old_study is not None:
             self._settings.add_recent(str(old_study.path))
             self._models.run_worker.task(

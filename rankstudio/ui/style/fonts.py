@@ -46,7 +46,7 @@ def family() -> str:
         for name in _FONT_FILES
     ]
 
-    # -1 for a font that is not loaded
+    # The id of a font that could not be loaded is -1.
     loaded_ids = [font_id for font_id in font_ids if font_id >= 0]
     families = [
         name

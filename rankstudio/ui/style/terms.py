@@ -55,7 +55,8 @@ def glossary() -> dict[str, str]:
 
     Return {} without a glossary.
     """
-    # The glossary is a table in Markdown with lines such as "| fold | A part … |".
+    # The glossary is a table in Markdown with lines such as "| fold | A part … |": a
+    # term and its meaning.
     try:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -131,7 +132,11 @@ class TermLabel(QLabel):
             self.follow_text()
 
     def follow_text(self) -> None:
-        """Describe the term for screen readers, and let Tab stop at a label that has a term and no field."""
+        """Follow a change of the label's text, which may not contain the term any more.
+
+        Describe the term for screen readers, and let Tab stop at a label that has a term
+        and no field.
+        """
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
 

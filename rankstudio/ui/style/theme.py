@@ -90,8 +90,8 @@ class Theme(QObject):
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
 
-        # Widgets that wait for the present style sheet, parents first, each with
-        # whether it has an old one.
+        # Widgets that wait for the present style sheet, parents first. The value of each
+        # says whether it has the rules of an old sheet.
         self._unstyled: dict[QWidget, bool] = {}
 
         # Pages of a window being built that are not shown yet: an ordered set.
@@ -241,7 +241,10 @@ class Theme(QObject):
             self._turn_timer.stop()
 
     def _style(self, widgets: Iterable[QWidget]) -> None:
-        """Style those of some widgets that wait for the present style sheet; parents must come first."""
+        """Style those of some widgets that wait for the present style sheet; parents must come first.
+
+        They do not wait any more, and have Qt's attribute "polished".
+        """
         for widget in widgets:
             has_old_sheet = self._unstyled.pop(widget, None)
             if has_old_sheet is not None and isValid(widget):
@@ -335,12 +338,14 @@ class Theme(QObject):
             self._turn_timer.start(0)
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
-        """Exchange the style sheet, mark all styled widgets as unstyled, and return the visible of these.
+        """Exchange the style sheet, and return the visible ones of the widgets that wait for it.
 
-        The marked widgets are in `_unstyled`, the visible ones first.
+        All styled widgets have to wait: they are in `_unstyled` then, the visible ones
+        first, and not "polished" any more.
         """
-        # Widgets that still wait since the last change
-        # count as styled, so that they are marked again.
+        # Qt's attribute "polished" marks styled widgets, which are collected below. Widgets
+        # that still wait since the last change have lost it, and get it again here, so
+        # that they are among the collected ones.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
@@ -390,7 +395,8 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled.
 
-    In the ``with`` block the style is changed; afterwards widgets get events again.
+    In the ``with`` block the style is changed; afterwards widgets get events again. Qt's
+    attribute "polished" marks styled widgets, so that it is removed.
     """
     # Widgets that have the attribute for another reason keep it.
     listeners = [
