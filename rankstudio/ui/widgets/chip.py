@@ -36,15 +36,15 @@ class Chip(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
-    def say(self, text: str, ways_out: Mapping[str, Callable[[], object]]) -> None:
+    def say(self, text: str, actions: Mapping[str, Callable[[], object]]) -> None:
         """Show a text, and a link for each action, by the link's label; an empty text hides the chip.
 
-        Links of earlier texts are used again, and those that are too many are hidden.
+        A click on a link calls the function of its action. Links of earlier texts are used again, and those that are too many are hidden.
         """
-        self._actions = dict(ways_out)
+        self._actions = dict(actions)
         while len(self._links) < len(self._actions):
             self._links.append(self._link(len(self._links)))
-        self._text.setText(f"{text} ·" if ways_out else text)
+        self._text.setText(f"{text} ·" if actions else text)
         for number, button in enumerate(self._links):
             label = list(self._actions)[number] if number < len(self._actions) else ""
             button.setText(label.replace("&", "&&"))

@@ -90,7 +90,7 @@ class ButtonChoice(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys."""
         # The id of a button is its position; the group returns None beyond its ends.
-        # The widget around this one handles other keys.
+        # Other keys are left to the widget around this one: the event is not accepted.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -264,8 +264,8 @@ class TickedSlider(QSlider):
             self,
         )
 
-        # The middle of the handle moves from half its
-        # width to half its width before the right end.
+        # At the first stop, the middle of the handle is half its width from the left
+        # end; at the last stop, half its width from the right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -334,8 +334,8 @@ class LambdaSlider(QWidget):
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
 
-        # Stops of the slider are positions in the
-        # values. Only moves of the user emit a signal.
+        # Stops of the slider are positions in the values. Its signal
+        # is blocked, as only moves of the user are emitted.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -363,7 +363,7 @@ class LambdaSlider(QWidget):
         return self._values[self._slider.value()]
 
     def select(self, value: float) -> None:
-        """Move to the value nearest to the given one, without emitting `moved`."""
+        """Move to the stop whose value is nearest to ``value``, without emitting `moved`."""
         with QSignalBlocker(self._slider):
             stops = range(len(self._values))
             self._slider.setValue(
@@ -587,7 +587,7 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 
 def set_notes(
     box: QComboBox,
-    lacking: Mapping[str, str],
+    disabled_reasons: Mapping[str, str],
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Show notes below some entries in the list of a combo box, and disable entries that cannot be chosen.
@@ -596,7 +596,7 @@ def set_notes(
     ----------
     box : QComboBox
         A box made by :func:`choice_box`.
-    lacking : Mapping of str to str
+    disabled_reasons : Mapping of str to str
         Keys of the entries to disable, with the reason as the note.
     notes : Mapping of str to str
         Notes on enabled entries, by their keys.
@@ -609,8 +609,8 @@ def set_notes(
         item = model.item(row)
         if key is None:  # a separator
             continue
-        text = lacking.get(key) or notes.get(key, "")
-        item.setEnabled(key not in lacking)
+        text = disabled_reasons.get(key) or notes.get(key, "")
+        item.setEnabled(key not in disabled_reasons)
         item.setToolTip(plain(text) if text else "")
 
         # Screen readers get the note in Qt's own role; None removes an earlier note.

@@ -212,7 +212,7 @@ class Column:
         if isinstance(value, ProgressCell):
             return value.text
 
-        # These are drawn, without a text.
+        # A dot, a tick and a histogram are drawn, without a text.
         if isinstance(value, Dot | Tick | HistogramCell):
             return ""
         if callable(self.format):
@@ -231,7 +231,7 @@ class Column:
         For a cell that the user can edit, this is the text of the editor, without marks
         added to it.
         """
-        # An editable number is written with all digits, not as in the editor.
+        # An editable number is written with all digits, not with those of the editor.
         value = self.of(row)
         if isinstance(value, str) and self.edited is not None:
             return self.edited(row)
@@ -250,6 +250,8 @@ class Column:
             return value.share
         if isinstance(value, Tick):
             return not value.on
+
+        # Histograms are sorted by their highest bin: the more even, the earlier.
         if isinstance(value, HistogramCell):
             return max(value.all, default=0.0)
         return value.category if isinstance(value, Dot) else value

@@ -71,7 +71,7 @@ class KeyValue(QWidget):
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts; widgets are only made for facts that differ in more than the value."""
+        """Show other facts; facts that differ only in the value keep their widgets."""
         # Beyond the end of the shorter list, one of the two facts is None.
         for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
             if old_row == row:
@@ -79,7 +79,7 @@ class KeyValue(QWidget):
             if (
                 old_row is not None
                 and row is not None
-                and _differ_in_value(old_row, row)
+                and _differ_only_in_value(old_row, row)
             ):
                 value_widget = self._widget_at(i, 1)
                 assert isinstance(value_widget, _Value)
@@ -108,9 +108,9 @@ class KeyValue(QWidget):
             widget.deleteLater()
 
 
-def _differ_in_value(first: Fact, second: Fact) -> bool:
+def _differ_only_in_value(first: Fact, second: Fact) -> bool:
     """Return whether two facts differ only in the texts of their values."""
-    # without a value, the note has no " · "
+    # A fact without a value has no " · " before its note, so that its widget differs.
     both_have_values = bool(first.value) == bool(second.value)
     return both_have_values and replace(first, value=second.value) == second
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 # share of the width; if frozen columns would take more, all columns are scrolled
-_MOST = 0.7
+_MAX_SHARE = 0.7
 
 
 class FrozenHeader(QHeaderView):
@@ -39,7 +39,7 @@ class FrozenHeader(QHeaderView):
             self.sectionSize(section)
             for section in range(min(self.n_frozen, self.count()))
         )
-        return width if width <= _MOST * self.viewport().width() else 0
+        return width if width <= _MAX_SHARE * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
         """Return the frozen section (a column's part of the header) at a horizontal pixel; -1 for none."""
@@ -103,7 +103,8 @@ class FrozenHeader(QHeaderView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the visible section under the mouse."""
-        # Qt adds the offset, by which the header is scrolled, to the position again.
+        # Qt adds the offset (the pixels by which the header is scrolled) to a position.
+        # It is subtracted for a frozen section, which is not scrolled.
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())

@@ -137,7 +137,7 @@ class Notice(ClosedByEscape):
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
 
-        # Started by `go_when_read`, for messages that need no answer.
+        # Started by `expire_when_read`, for messages that need no answer.
         self._expiry_timer = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
@@ -164,7 +164,7 @@ class Notice(ClosedByEscape):
         self._expiry_timer.stop()
         self.show()
 
-    def go_when_read(self) -> None:
+    def expire_when_read(self) -> None:
         """Hide the message after the time that reading it takes."""
         self._expiry_timer.start(
             _MIN_READING_MILLISECONDS
@@ -356,14 +356,17 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others, with the parameters of `Notice.say`.
 
-        The message replaces one that it repeats or continues, and a message of level
-        "info" another one.
+        The message replaces one that it repeats or continues. Of several messages of
+        level "info", only the newest is shown. A warning without buttons hides itself
+        after it was readable for a while.
         """
         # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
             repeats_text = f"{text} ".startswith(f"{bar.text()} ")
             if repeats_text or bar.level == level == "info":
                 self._remove(bar)
+
+        # The oldest message gives way if there are too many.
         if len(self._shown_bars) == _MAX_MESSAGES:
             self._remove(self._shown_bars[0])
 
@@ -375,9 +378,10 @@ class Notices(QWidget):
         self._last_text = text
         bar.say(text, level, actions)
         if level == "warning" and not actions:
-            bar.go_when_read()
+            bar.expire_when_read()
 
-        # It is shown again, and so is not kept any more. Screen readers read it at once.
+        # A kept message with this text is shown again, and so is not kept any more.
+        # Screen readers read the message at once.
         self._forget(text)
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
@@ -485,7 +489,8 @@ class Overlay(QWidget):
     def _place(self) -> None:
         """Center the overlay at the bottom of the covered widget, as wide as its own widgets need.
 
-        The width has limits, and the pixels of ``foot`` below it stay free.
+        The width has limits. Below the overlay, as many pixels stay free as ``foot`` of
+        the constructor says.
         """
         layout = self.layout()
         area = self._covered_widget.size()

@@ -34,7 +34,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 # stretch factor of a caption, so large that the caption gets all room that it can use
 _CAPTION = 1000
-_FEW = 12  # letters of a caption that are enough to understand a longer one
+_ENOUGH_LETTERS = 12  # letters of a caption that are enough to understand a longer one
 
 
 class ElidedLabel(TermLabel):
@@ -143,8 +143,8 @@ class Caption(ElidedLabel):
     def shown_text(self) -> str:
         """Return the words that fit, with "…" if some are left out.
 
-        Return "" if these are few, and less than half of the first part. The parts of a
-        caption are separated by " · ".
+        Return "" if too little remains to be understood: fewer letters than a constant,
+        and less than half of the first part. " · " separates the parts of a caption.
         """
         full_text = self.text()
         width = self.contentsRect().width()
@@ -155,7 +155,7 @@ class Caption(ElidedLabel):
             words.pop()
             shortened = f"{' '.join(words).rstrip(' ·')} …"
         first_part = full_text.partition(" · ")[0]
-        is_enough = len(shortened) > min(_FEW, len(first_part) / 2)
+        is_enough = len(shortened) > min(_ENOUGH_LETTERS, len(first_part) / 2)
         return shortened if words and is_enough else ""
 
 

@@ -78,13 +78,14 @@ class SavingDialog(QDialog):
         path = path.with_name(path.name + suffix)
         return path if self.may_replace(path) else None
 
-    def may_replace(self, path: Path, besides: Sequence[Path] = ()) -> bool:
+    def may_replace(self, path: Path, files: Sequence[Path] = ()) -> bool:
         """Return whether to write ``path``: nothing is replaced, or the user saves for the second time.
 
-        The first time, show which file would be replaced. ``besides`` are the files that
-        are written, if these are not ``path`` itself, such as those of a folder.
+        The first time, show which file would be replaced, and remember ``path``.
+        ``files`` are the files that are written, if these are not ``path`` itself, such
+        as those of a folder.
         """
-        existing = [file for file in besides or (path,) if file.exists()]
+        existing = [file for file in files or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
             return True
         self._replaceable_path = path
@@ -93,17 +94,17 @@ class SavingDialog(QDialog):
         return False
 
     def write(
-        self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()
+        self, path: Path, write: Callable[[], object], files: Sequence[Path] = ()
     ) -> bool:
         """Write a file, unless its data are open here, and return whether it is written.
 
-        Show an error if not. ``write`` writes ``path``, or the files ``besides`` if
-        these are written instead.
+        Show an error if not. ``write`` writes ``path``, or all of ``files`` if these are
+        written instead.
         """
-        # The first call is there for its error only: data that are read from disk as
-        # needed must not be replaced.
+        # The first call is there for its error only: open data, of which parts are still
+        # read from disk as needed, must not be replaced.
         try:
-            refuse_read(self, besides or [path])
+            refuse_read(self, files or [path])
             write()
         except RankStudioError as error:
             self.say(str(error), "error")
@@ -115,14 +116,14 @@ class SavingDialog(QDialog):
             return False
         return True
 
-    def tell_written(self, path: Path, besides: str = "") -> str:
+    def tell_written(self, path: Path, remark: str = "") -> str:
         """Show that a file is written, emit `saved`, and return the sentence that says so.
 
-        ``besides`` is another sentence, which is shown after it.
+        ``remark`` is another sentence, which is shown after it.
         """
         self._replaceable_path = None
         self._folder = path.parent
         written = tr("Written to {path}.").format(path=path)
-        self.say(f"{written} {besides}".strip())
+        self.say(f"{written} {remark}".strip())
         self.saved.emit(path)
         return written

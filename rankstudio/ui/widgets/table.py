@@ -191,7 +191,7 @@ _WIDEST = 320  # pixels of a column whose width is that of its texts
 # pixels with which names can be distinguished; below that the table scrolls
 _LEAST_STRETCHED = 72
 # pixels of the picture of a row that is dragged: its id and its name
-_SEEN_DRAGGED = 200
+_DRAGGED_WIDTH = 200
 _ROWS_MEASURED = 100  # rows that decide on the width of a column without a given width
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44  # pixels of the longest bar of a weight
@@ -528,7 +528,7 @@ class TableView(QTableView):
             tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy
         )
 
-        # instead of CSV, "Copy" copies tab-separated text
+        # The first format, CSV, is left out: "Copy" copies tab-separated text instead.
         for label, ending in FORMATS[1:]:
             menu.addAction(
                 tr("Copy as {label}").format(label=label), partial(self.copy_as, ending)
@@ -602,6 +602,8 @@ class TableView(QTableView):
         """Show the menu of the row under the mouse, or of the current row if the menu was opened by a key."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
+
+        # By a key, the menu opens below the row; by the mouse, at its position.
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
         is_row = index.isValid() and not self.rows_model.is_heading(index.row())
         menu = self.menu(index.data(ROW_ROLE) if is_row else None)
@@ -622,7 +624,10 @@ class TableView(QTableView):
         self._hover(self.indexAt(position).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row."""
+        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row.
+
+        A press that may begin a drag is remembered until the mouse moves or is released.
+        """
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
         if self.rows_model.is_heading(index.row()):
@@ -642,7 +647,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        # Qt gets the press only now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it then: it gets the press
+        # now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -662,7 +668,7 @@ class TableView(QTableView):
         assert self.dragged is not None and self._pending_press is not None
         index = self.indexAt(self._pending_press.position().toPoint())
 
-        # the release goes to the widget that the row is dropped on
+        # This table gets no release: the widget on which the row is dropped gets it.
         self._pending_press = None
         if index.isValid():
             row: Row = index.data(ROW_ROLE)
@@ -671,7 +677,7 @@ class TableView(QTableView):
             cell = self.visualRect(index)
             drag.setPixmap(
                 self.viewport().grab(
-                    QRect(0, cell.y(), scaled(_SEEN_DRAGGED), cell.height())
+                    QRect(0, cell.y(), scaled(_DRAGGED_WIDTH), cell.height())
                 )
             )
             self.dragging.emit(row)
@@ -875,7 +881,7 @@ class TableView(QTableView):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column its known width or that of its texts, then hide and stretch columns."""
+        """Give every column its width: that of the user or of its texts; then hide and stretch columns."""
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
             if not column.stretch:
@@ -1274,7 +1280,7 @@ class Cells(QStyledItemDelegate):
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if style.repeats else style.color)
 
-        # half the line of a ring lies outside its radius
+        # Half the line of a ring is outside its radius, so that the radius is smaller.
         radius = 3.5 if style.repeats else 4.5
         painter.drawEllipse(
             QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius
