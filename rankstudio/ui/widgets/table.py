@@ -881,7 +881,11 @@ class TableView(QTableView):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column its width: that of the user or of its texts; then hide and stretch columns."""
+        """Give every column a width, then hide and stretch columns.
+
+        A width may be set by the program, by the user or in the column; without such a
+        width, it is that of the column's texts.
+        """
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
             if not column.stretch:
