@@ -115,7 +115,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_worker_options(parser)
     add_memory_option(parser)
 
-    # Functions that commands share look for this option, which others have.
+    # Functions that commands share read this option, which a benchmark does not have.
     parser.set_defaults(sample=False)
 
 
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     comparison = _comparison(args)
     name = measure(args.measure).name if args.measure else ""
     study = study_path(args.study, args.out)
-    assert study is not None
+    assert study is not None  # --out has a default, beside which the study is
 
     # What there is to do, and how long it takes; with JSON, only the results are
     # printed to standard output.
@@ -193,12 +193,13 @@ def _planned(
     from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
     from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
 
-    # Candidates by name; results of benchmarks are no data.
+    # The files and folders that may be datasets, by their names. The folder of the
+    # results is left out, as these are no data.
     search = DatasetSearch(excluded={args.out.resolve()})
     for folder in args.data:
         search.search(Path(folder))
 
-    # Each candidate is opened once.
+    # Each candidate is opened once, to see whether it is a dataset.
     with preparation():
         benchmark = planned_benchmark(
             comparison, search.candidates, _stored_runs(study)
@@ -250,8 +251,8 @@ def _refuse_outputs(
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
 
-    # Files beside the study are those of an earlier part. Only the attribute "force" of
-    # the arguments is read here.
+    # If the study exists, the files are those of an earlier part of this benchmark, and
+    # are replaced as with --force. `check_outputs` reads only this attribute.
     may_replace = argparse.Namespace(force=args.force or study.exists())
     check_outputs(outputs, may_replace, [*datasets, study])
 
@@ -262,9 +263,11 @@ def _finished_plans(
     """Run the benchmark and return the plans of the finished runs; None if the user stopped it."""
     from rankstudio.cli.run_loop import run_comparison
 
-    with workers(args) as at_hand:
+    with workers(args) as computation_workers:
         make_folder(args.out)
-        outcome = run_comparison(benchmark.comparison, benchmark.data, study, at_hand)
+        outcome = run_comparison(
+            benchmark.comparison, benchmark.data, study, computation_workers
+        )
     return None if outcome.stopped else [run.plan for run in outcome.results]
 
 

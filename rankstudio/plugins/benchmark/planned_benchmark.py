@@ -201,15 +201,16 @@ class _Planning:
         self.skipped.append(SkippedPath(path, reason))
 
     def add(self, path: Path) -> None:
-        """Plan the runs on a candidate, or skip it.
+        """Plan the runs on a candidate and remember it, or skip it.
 
         Raises
         ------
         RankStudioError
             If it cannot be opened or divided.
         """
-        # Data are skipped that repeat the documents of earlier ones (the digest is that
-        # of the documents), or their name, as tables call a dataset by its name.
+        # Data that repeat the documents of earlier ones are skipped; the digest is a
+        # checksum of the documents. So are data that repeat the name of earlier ones, as
+        # tables name a dataset by it.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -225,8 +226,8 @@ class _Planning:
             divisions = {**comparison.divisions, source: DIVISION}
             comparison = replace(comparison, divisions=divisions)
 
-        # Some method must be possible.
-        runs = tuple(self._runs(comparison.plans(source), first_plan, opened))
+        # Data on which no method is possible are skipped.
+        runs = tuple(self._planned_runs(comparison.plans(source), first_plan, opened))
         possible_runs = [run for run in runs if not run.problem]
         if not possible_runs:
             self.skip(path, runs[0].problem)
@@ -244,7 +245,7 @@ class _Planning:
             return f"{self.path_by_name[name]} has the name {name}, too; rename one of them"
         return ""
 
-    def _runs(
+    def _planned_runs(
         self, plans: Sequence[Plan], first_plan: Plan, opened: FoldedDataset
     ) -> Iterator[PlannedRun]:
         """Yield the planned runs of some plans on one dataset.
@@ -263,10 +264,11 @@ class _Planning:
                 else open_data(plan)
             )
             for plan in same_division:
-                yield self._run(plan, dataset)
+                yield self._planned_run(plan, dataset)
 
-    def _run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
+    def _planned_run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
         """Return a run with its estimated time, or with the reason why it is impossible."""
+        # The choices that the plan leaves open, such as the criterion, depend on the data.
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)
@@ -278,6 +280,9 @@ class _Planning:
             max(fold.train.n_documents for fold in dataset.folds),
             dataset.n_features,
         )
+
+        # The stored runs scale the estimate. Of the time, only the share of what the
+        # study does not have yet is needed.
         share = self.stored.share_left(completed_plan)
         return PlannedRun(completed_plan, share * work.seconds)
 

@@ -130,13 +130,13 @@ def _silenced_logs() -> Iterator[None]:
     """
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
-    before = [log.level for log in logs]
+    levels_before = [log.level for log in logs]
     for log in logs:
         log.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for log, level in zip(logs, before, strict=True):
+        for log, level in zip(logs, levels_before, strict=True):
             log.setLevel(level)
 
 
@@ -165,7 +165,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
         raise ConnectionError(
             "the server at this address is not a Dask scheduler"
         ) from error
-    comm.abort()
+    comm.abort()  # only the handshake was needed
 
 
 class Cluster(Executor):
@@ -204,8 +204,8 @@ class Cluster(Executor):
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
         """
-        # A call is not "pure": dask must not take the result of an
-        # equal call for it.
+        # A call is not "pure": otherwise, dask would use the result of
+        # an equal call instead.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -214,7 +214,7 @@ class Cluster(Executor):
         self._dask_futures.add(dask_future)
 
         def pass_on_cancellation(ended: Future[Value]) -> None:
-            """Cancel dask's future if a caller has cancelled ours."""
+            """Cancel dask's future if a caller has cancelled ours, which has ended now."""
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
@@ -294,17 +294,17 @@ class ClusterWorkers:
         WorkerError
             If a worker does not find the part, and the part is too large to send.
         """
-        workers_lacking = [
+        lacking_workers = [
             worker
             for worker, lacks in self._client.run(_lacks_part, part).items()
             if lacks
         ]
-        if not workers_lacking:
+        if not lacking_workers:
             return
         size = StoredEntry.open(part.path).n_bytes
         if size > _MAX_SENT_BYTES:
             raise WorkerError(
-                f"The worker {workers_lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
+                f"The worker {lacking_workers[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
 

@@ -267,7 +267,7 @@ def _features_table(
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
 
-    # The text of a truth value has this value as its index.
+    # Texts of False and True, which count as the positions 0 and 1.
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
         (

@@ -21,6 +21,8 @@ def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValu
         return {}
     train = fold.train
     vali = fold.vali
+
+    # Of very many features, only those that the table shows; None for all.
     columns = shown_features(train)
     if columns is not None:
         train = train.with_features(columns)

@@ -94,7 +94,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:
-        given_plan, counts = carried(
+        given_plan, counts = saved_model_plan(
             result, dataset, plan, other, Path(folder) / "model.json"
         )
         measured = run_plan(given_plan, other)
@@ -107,7 +107,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     )
 
 
-def carried(
+def saved_model_plan(
     result: RunResult,
     dataset: FoldedDataset,
     plan: Plan,

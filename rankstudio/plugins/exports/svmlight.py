@@ -121,7 +121,8 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
 
-    # The greatest score that values in these ranges can have.
+    # The greatest absolute score that values in these ranges can have: each input is
+    # farthest from 0 at one end of its range.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(

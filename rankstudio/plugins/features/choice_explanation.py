@@ -170,12 +170,13 @@ def explain(
             None if correlations is None else groups.correlations(correlations)
         )
 
-    # A path of iterations or rounds weighs all features at once; on the other paths,
-    # the feature was selected at a step, or is not in the chosen model.
-    inside = feature in context.path.steps[context.position].selected
+    # A path of iterations or rounds (its step kind is not FEATURES) weighs all features
+    # at once; on the other paths, the feature was selected at a step, or is not in the
+    # chosen model.
+    in_model = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
-        title, sentences = _weight_explanation(context, feature, inside)
-    elif inside:
+        title, sentences = _weight_explanation(context, feature, in_model)
+    elif in_model:
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
         title = tr("Why it was selected at step {step}").format(step=margin.number)
@@ -192,11 +193,11 @@ def explain(
             _closest_step_sentence(context, feature, correlations),
         ]
         sentences.append(_displacement_sentence(context, feature, correlations))
-    if not inside:
+    if not in_model:
         sentences.append(
             _similarity_sentence(context, feature, correlations, sentences)
         )
-    sentences.append(_alternatives_sentence(context, feature, inside))
+    sentences.append(_alternatives_sentence(context, feature, in_model))
     return ChoiceExplanation(
         title, tuple(sentence for sentence in (together, *sentences) if sentence)
     )
@@ -215,7 +216,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
 
-    # A backward selection drops the feature with the least score.
+    # A backward selection drops the feature with the least score, so that the "selected"
+    # feature is the one that was dropped.
     if score.least and margin.rival is not None:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
@@ -364,14 +366,17 @@ def _closest_step_sentence(
 ) -> str:
     """Return the sentence on the step at which a feature came closest to being selected.
 
-    Steps after the chosen model do not count. The correlation with the selected feature
-    is named if ``correlations``, of shape (n, n), are there.
+    Steps after the chosen model do not count. The feature that was selected there is
+    named, with its correlation if ``correlations``, of shape (n, n), are there.
     """
     path = context.path
     score = context.score
     scores = [
         score.of(step, path.divisor) for step in path.steps[: context.position + 1]
     ]
+
+    # The score at each step as a share of the step's best score, by which steps can be
+    # compared; NaN at steps where the feature was no candidate.
     share_of_best = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
@@ -435,7 +440,8 @@ def _displacement_sentence(
 ) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
-    It is "" for a fall of less than a tenth, or if the least score is selected.
+    It is "" for a fall of less than a tenth, or if the method selects the feature with
+    the least score. ``correlations`` has the shape (n, n), or is None.
     """
     path = context.path
     score = context.score
@@ -479,7 +485,8 @@ def _similarity_sentence(
     if correlations is None or not model:
         return ""
 
-    # A correlation of 0 is that of a constant feature.
+    # The correlations have the shape (n, n) for n features. A correlation of 0 is that of
+    # a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
     if correlations[feature, closest] == 0 or is_named:
@@ -489,18 +496,18 @@ def _similarity_sentence(
 
 
 def _weight_explanation(
-    context: ChoiceContext, feature: int, inside: bool
+    context: ChoiceContext, feature: int, in_model: bool
 ) -> tuple[str, list[str]]:
     """Explain a feature of a model that weighs all features at once.
 
-    Return a title and sentences. ``inside`` says whether the feature has a weight in
+    Return a title and sentences. ``in_model`` says whether the feature has a weight in
     the chosen model.
     """
     path = context.path
     score = context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
-    if not inside or values[feature] == 0:
+    if not in_model or values[feature] == 0:
         # The step at which the feature had its greatest score.
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
         top = int(np.argmax(history))
@@ -543,30 +550,30 @@ def _at_round(path: PathResult, step_number: int) -> str:
     return tr("at round {number}").format(number=step_number)
 
 
-def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -> str:
+def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool) -> str:
     """Return the sentence on the other parameters and folds for which the outcome would differ.
 
-    ``inside`` is the outcome: whether the feature is in the chosen model. The sentence
+    ``in_model`` is the outcome: whether the feature is in the chosen model. The sentence
     is "" if there is nothing to compare with.
     """
     size = context.size
     parts = []
 
-    # A model with all features has each of them with any parameters.
-    if inside and size == context.n_candidates:
+    # A model with all features has each of them, whatever the parameters are.
+    if in_model and size == context.n_candidates:
         return ""
     combinations = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations
     ]
     if len(combinations) > 1:
-        parts.append(_state_labels(context.axis, combinations, not inside))
+        parts.append(_state_labels(context.axis, combinations, not in_model))
     folds = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.folds
     ]
     if folds:
-        parts.append(_state_labels("fold", folds, not inside))
+        parts.append(_state_labels("fold", folds, not in_model))
     if not parts:
         return ""
 
@@ -575,52 +582,54 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -
     kind = "several" if size > 1 else "one"
     if context.path.step_kind is not StepKind.FEATURES:
         kind = "model"
-    text = _other_template(kind, inside) if differing else _same_template(kind, inside)
+    text = (
+        _other_template(kind, in_model) if differing else _same_template(kind, in_model)
+    )
     return text.format(size=size, where=either(differing))
 
 
-def _other_template(kind: str, inside: bool) -> str:
+def _other_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence on where the outcome would differ.
 
     ``kind`` is that of the chosen model: "model" for one that weighs all features,
-    "several" or "one" for a selection of several features or of one. ``inside`` says
+    "several" or "one" for a selection of several features or of one. ``in_model`` says
     whether it has the feature.
     """
     if kind == "model":
-        if inside:
+        if in_model:
             return tr("It would not be in the model {where}.")
         return tr("It would be in the model {where}.")
     if kind == "several":
-        if inside:
+        if in_model:
             return tr("It would not be among the first {size} {where}.")
         return tr("It would be among the first {size} {where}.")
     return (
         tr("It would not be selected first {where}.")
-        if inside
+        if in_model
         else tr("It would be selected first {where}.")
     )
 
 
-def _same_template(kind: str, inside: bool) -> str:
+def _same_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence on equal outcomes.
 
     They are the same on every path of the run. ``kind`` is that of the chosen model:
     "model" for one that weighs all features, "several" or "one" for a selection of
-    several features or of one. ``inside`` says whether it has the feature.
+    several features or of one. ``in_model`` says whether it has the feature.
     """
     if kind == "model":
         return (
             tr("It is in every model of the run.")
-            if inside
+            if in_model
             else tr("It is in no model of the run.")
         )
     if kind == "several":
-        if inside:
+        if in_model:
             return tr("It is among the first {size} on every path of the run.")
         return tr("It is not among the first {size} on any path of the run.")
     return (
         tr("Every path of the run starts with it.")
-        if inside
+        if in_model
         else tr("No path of the run starts with it.")
     )
 
@@ -646,7 +655,8 @@ def _state_labels(
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
 
-    # A label begins a range if the one before it does not have the state.
+    # A label begins a range if the one before it does not have the state. Before the
+    # first label is none, so that it begins a range, too.
     ranges: list[list[str]] = []
     state_before = not wanted_state
     for label, state in states:

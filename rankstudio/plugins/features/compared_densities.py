@@ -115,11 +115,11 @@ def compared_densities(
     return tuple(densities)
 
 
-def next_best(path: PathResult, column: int) -> int | None:
-    """Return the column of the feature selected after a given one; the one before it if it was the last.
+def neighbour_on_path(path: PathResult, column: int) -> int | None:
+    """Return the column of the feature with which the one in ``column`` is compared by default.
 
-    None for the only feature. A feature that was not selected is compared with the last
-    selected one.
+    It is the feature selected next; for the last one, the feature selected before it;
+    and for a feature that was not selected, the last one. None without another feature.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -139,7 +139,8 @@ def _grid_and_densities(
     has their share of its density. Both results are empty for fewer than two values.
     ``y`` has the label of each document.
     """
-    # Each value as often as documents have it.
+    # `places` are the P different values, ascending, and `counts` the numbers of documents
+    # with each. Here, each value is there as often as documents have it.
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = (
@@ -152,7 +153,7 @@ def _grid_and_densities(
         return np.zeros(0), ()
     places = compared.places[indices]
 
-    # Of many values, the ones next to evenly spaced points are enough.
+    # Of many values, the ones next to 512 evenly spaced points are enough for a plot.
     if indices.size > MOST_POINTS:
         even_points = np.linspace(places[0], places[-1], MOST_POINTS)
         next_to_points = np.unique(

@@ -210,9 +210,9 @@ class Inspector:
         data = self.dataset
         values = taken_columns(data.X, slice(column, column + 1))[0]
         grid, classes = self._densities(values)
-        measures, ascending = self._alone(values)
+        measures, ascending = self._measures_alone(values)
         rest = [other for other in selected if other != column]
-        closest, correlation = self._closest(column)
+        closest, correlation = self._most_correlated(column)
         return FeatureProfile(
             feature_id=int(data.feature_ids[column]),
             name=data.feature_names[column],
@@ -238,7 +238,7 @@ class Inspector:
                 )
                 for other in rest
             ),
-            explained=self._explained(column, rest),
+            explained=self._explained_share(column, rest),
         )
 
     @cached_property
@@ -352,8 +352,8 @@ class Inspector:
             measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
 
-    def _explained(self, column: int, other_columns: Sequence[int]) -> float:
-        """Return R² of a column explained by other columns, all centred within queries.
+    def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
+        """Return R², the share of a column's variance that other columns explain, all centred within queries.
 
         It is NaN without other columns, or for a constant column.
         """
@@ -411,7 +411,7 @@ class Inspector:
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)
 
-    def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
+    def _measures_alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction.
 
         The second result says whether that direction puts small values first. It is
@@ -427,7 +427,7 @@ class Inspector:
             name: float(numbers[direction]) for name, numbers in by_direction.items()
         }, bool(direction)
 
-    def _closest(self, column: int) -> tuple[int | None, float]:
+    def _most_correlated(self, column: int) -> tuple[int | None, float]:
         """Return the column with the largest absolute correlation to a column, and this correlation.
 
         Without any correlation other than 0, return None and NaN.

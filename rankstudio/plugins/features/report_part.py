@@ -156,7 +156,10 @@ def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextT
     ids = run.result.feature_ids.tolist()
 
     def candidate_text(columns: Sequence[int]) -> str:
-        """Return a group's name with its features, or the name of a single feature."""
+        """Return a group's name with its features, or the name of a single feature.
+
+        ``columns`` are those of one candidate, a group or a feature by itself.
+        """
         members = listed(names[column] for column in columns)
         group = group_of.get(ids[columns[0]], "")
         return f"{group} ({members})" if group else members

@@ -179,7 +179,8 @@ def substitutes(
         Clusters of similar features, and the swaps and removals that change the
         criterion best.
     """
-    # Of very many selected features, those with the greatest weights are shown.
+    # Of very many selected features, those with the greatest weights are shown. `ranked`
+    # are the shown ones, in the order of selection.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -196,8 +197,8 @@ def substitutes(
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
 
-    # Features of groups, which are only swapped as a whole.
-    joint = (
+    # Columns of groups of several features, which are only swapped as a whole.
+    grouped_columns = (
         {column for group in groups.groups if len(group) > 1 for column in group}
         if groups
         else set()
@@ -222,14 +223,14 @@ def substitutes(
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()
-        if not joint & set(swap)
+        if not grouped_columns & set(swap)
     }
     return Substitutes(
         columns=columns,
         correlations=correlations[np.ix_(columns, columns)],
         selected=selected,
         groups=_substitute_groups(
-            correlations, clusters, ranked, columns, changes, joint
+            correlations, clusters, ranked, columns, changes, grouped_columns
         ),
         better=_improving_swaps(correlations, changes),
         why_no_swaps=reason,
@@ -268,14 +269,17 @@ def _criterion_changes(
     added features are all shown ones. If these would take too long, they are only the
     shown ones in the clusters of the selected features.
     """
-    inside = set(selected)
+    model_columns = set(selected)
     in_same_clusters = {
         int(other) for column in selected for other in clusters.members(column)
-    } - inside
+    } - model_columns
 
     # The first of the two sets of candidates whose swaps do not take too long.
     Q = data.ptr.size - 1  # number of queries
-    for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
+    for columns in (
+        set(shown_columns) - model_columns,
+        in_same_clusters & set(shown_columns),
+    ):
         if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
@@ -314,9 +318,10 @@ def _group_swaps(
     candidate is a group, or a feature by itself; ``divisor`` makes changes comparable
     between folds.
     """
-    # As many additions of a feature as all swaps together need, for the time of them.
-    inside = groups.containing(selected)
-    n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
+    # The number of additions of a feature in all swaps together, of which the time is
+    # estimated. `model_groups` has the positions of the model's candidates.
+    model_groups = groups.containing(selected)
+    n_added = len(model_groups) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
         return (), NOT_SWAPPED
     criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
@@ -326,7 +331,7 @@ def _group_swaps(
     for (removed, added), cost in swapped.items():
         best[removed] = min(best.get(removed, (cost, added)), (cost, added))
     swaps = []
-    for removed in (group for group in inside if group in best):
+    for removed in (group for group in model_groups if group in best):
         cost, added = best[removed]
         change = (
             0.0
@@ -343,16 +348,16 @@ def _substitute_groups(
     selected: Sequence[int],
     shown_columns: Sequence[int],
     changes: Changes,
-    joint: Container[int],
+    grouped_columns: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
     """Return the selected features by cluster, with similar unselected features and the best swaps.
 
     ``changes`` are those of the criterion by the removed and the added column, and
-    ``joint`` contains the features of groups, which are not swapped one by one.
+    ``grouped_columns`` contains the features of groups, which are not swapped one by one.
     """
     # Clusters in the order of their first selected features.
     groups = []
-    inside = set(selected)
+    model_columns = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
         chosen = tuple(
@@ -362,7 +367,7 @@ def _substitute_groups(
         outside = tuple(
             int(c)
             for c in members[np.argsort(-similarity, kind="stable")]
-            if c not in inside
+            if c not in model_columns
         )
 
         # |r| of each pair of the cluster's
@@ -376,18 +381,18 @@ def _substitute_groups(
         # shown one may be the best swap, but no constant
         # one: its correlation is 0, even with itself.
         possible = outside or tuple(
-            c for c in shown_columns if c not in inside and correlations[c, c]
+            c for c in shown_columns if c not in model_columns and correlations[c, c]
         )
-        possible = tuple(column for column in possible if column not in joint)
+        possible = tuple(column for column in possible if column not in grouped_columns)
         swaps = [
-            _best_swap(correlations, changes, column, possible, exact=bool(outside))
+            _best_swap(correlations, changes, column, possible, by_change=bool(outside))
             for column in chosen
-            if column not in joint
+            if column not in grouped_columns
         ]
 
         # A single feature of a group without similar features is
         # described by the swap of its group.
-        if not outside and len(chosen) == 1 and chosen[0] in joint:
+        if not outside and len(chosen) == 1 and chosen[0] in grouped_columns:
             continue
         groups.append(
             SubstituteGroup(
@@ -402,18 +407,20 @@ def _best_swap(
     changes: Changes,
     removed: int,
     possible: Sequence[int],
-    exact: bool,
+    by_change: bool,
 ) -> Swap | None:
-    """Return the swap with the best change of the criterion if ``exact``, or the most similar feature.
+    """Return the best swap for the feature in column ``removed``; None if ``possible`` is empty.
 
-    ``possible`` are the columns of the features that may be added; None without any.
+    ``possible`` are the columns of the features that may be added. The best of them has
+    the least change of the criterion if ``by_change``, else the greatest similarity to
+    the removed one.
     """
     if not possible:
         return None
 
     def change_and_similarity(added: int) -> tuple[float, float]:
-        """Return a sort key: the best change first, then the greatest similarity."""
-        change = changes.get((removed, added), float("inf")) if exact else 0.0
+        """Return a sort key: the best change first, if changes count, then the greatest similarity."""
+        change = changes.get((removed, added), float("inf")) if by_change else 0.0
         return change, -abs(correlations[removed, added])
 
     return _new_swap(

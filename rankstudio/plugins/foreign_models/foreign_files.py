@@ -209,7 +209,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     DatasetError
         If the data do not have a feature of the model.
     """
-    # The numbers of the features that the model uses; the weights are a dict by number.
+    # The numbers of the features that the model uses: those of the splits or, without
+    # trees, those of the weights, which are a dict by number.
     trees, text = _lightgbm_trees(parsed)
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights

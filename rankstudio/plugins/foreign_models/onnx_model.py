@@ -519,7 +519,8 @@ def _regressor_trees(
     def node_of(key: Any) -> Split | float:
         """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
 
-        A split is a feature, a threshold, and the keys of the nodes below and above it.
+        A split is a feature, a threshold, and the keys of the nodes for values up to it
+        and above it. Uses `nodes` and `leaves`, both by such keys, of the function.
         """
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
@@ -588,7 +589,10 @@ def _ensemble_trees(
         )
 
     def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
-        """Return the key of the child of a split for a true or a false comparison."""
+        """Return the key of the child of a split for a true or a false comparison.
+
+        ``side`` is "true" or "false"; the lists in `values` have the children.
+        """
         index = int(values[f"nodes_{side}nodeids"][node_index])
         is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
         return index, is_leaf, side
@@ -596,10 +600,11 @@ def _ensemble_trees(
     def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
-        A split is a feature, a threshold, and the keys of the nodes below and above it.
-        A key has the index, whether it is one of a leaf, and the side of its parent.
-        With the side, the two children of a split have different keys even if both are
-        the same leaf, as in a tree of one leaf.
+        A split is a feature, a threshold, and the keys of the nodes for values up to it
+        and above it. A key has the index, whether it is one of a leaf, and the side of
+        its parent. With the side, the two children of a split have different keys even
+        if both are the same leaf, as in a tree of one leaf. The lists of splits and
+        leaves are those of the function.
         """
         index, is_leaf, _ = key
         if is_leaf:

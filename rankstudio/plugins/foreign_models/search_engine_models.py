@@ -95,7 +95,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is the id of a feature, a threshold, and the keys of the nodes for values
-        up to it and above it.
+        up to it and above it. `factor` is the weight of the tree.
         """
         node = nodes[key]
         output = node.findtext("output")
@@ -104,7 +104,8 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
 
-        # RankLib compares floats, RankStudio doubles.
+        # RankLib compares floats, RankStudio doubles: the threshold becomes the greatest
+        # double that is rounded to a float up to it.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
@@ -191,7 +192,8 @@ def _solr_tree(
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is the number of a feature, a threshold, and the keys of the nodes for
-        values up to it and above it. The nodes below a split become known with it.
+        values up to it and above it. The children of a split are added to `nodes`, so
+        that they are there when they are asked for.
         """
         node = nodes[key]
 

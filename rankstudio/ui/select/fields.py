@@ -228,7 +228,7 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
 
-        # The style sheet draws fields with this property in red. Qt applies a change of
+        # The style sheet marks fields with this property. Qt applies a change of
         # the property only if the style is removed and set again.
         if self.editor.property("invalid") != bool(sentence):
             self.editor.setProperty("invalid", bool(sentence))

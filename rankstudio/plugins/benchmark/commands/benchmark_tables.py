@@ -120,7 +120,7 @@ def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
     for folder, paths in grouped(skipped, lambda path: path.path.parent).items():
         files = [path for path in paths if not path.path.is_dir()]
 
-        # Folders are always listed.
+        # Only the first of many files is listed; folders are always listed.
         unlisted = files[1:] if len(files) > _MAX_FILES else []
         for path in paths:
             lines += _skipped_lines(path) if path not in unlisted else []

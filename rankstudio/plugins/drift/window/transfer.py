@@ -89,7 +89,7 @@ class TransferController(GivenController):
     def start(self, path: Path, number: int) -> None:
         """Measure the model of a run on the open data, by the path of its study and its number there.
 
-        The plan of the run is carried out on these data, too, if this was not done
+        The plan of the run is saved_model_plan out on these data, too, if this was not done
         before. The Compare page then compares the two.
         """
         session = self._models.session
@@ -101,14 +101,20 @@ class TransferController(GivenController):
             return
 
         def run(plans: tuple[Plan, Plan, str]) -> None:
-            """Start the runs of both plans: the one that measures the model, and that of the same method."""
+            """Start the runs of both plans, and compare them on the Compare page.
+
+            ``plans`` are the plan that measures the model, that of the same method, and
+            a note for the user. Uses `session`, `runs`, `marks` and `dataset` of the
+            method.
+            """
             given_plan, plan, note = plans
 
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
 
-            # A run of the same plan on the open data is not repeated if it exists.
+            # A run of the same plan on the open data is not repeated if it exists: then
+            # the row of the plan in the table of pipelines has the run's number.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
@@ -118,7 +124,8 @@ class TransferController(GivenController):
                 else runs.start(plan, dataset)
             )
 
-            # Compare exactly these two runs.
+            # Compare exactly these two runs: the own one is the reference, and the ticks
+            # of all other runs are removed.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))
@@ -164,7 +171,7 @@ def _transfer_plans(
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
-    from rankstudio.plugins.drift.transfer import carried  # noqa: PLC0415 - numba
+    from rankstudio.plugins.drift.transfer import saved_model_plan  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
@@ -172,7 +179,7 @@ def _transfer_plans(
     own_plan = _plan_on_open_data(result.plan, open_plan, dataset)
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
-    given_plan, counts = carried(result, data, own_plan, dataset, model_path)
+    given_plan, counts = saved_model_plan(result, data, own_plan, dataset, model_path)
 
     # For data of the same name, the run itself notes the seen queries.
     note = "" if data.name == dataset.name else seen_sentence(given_plan.title, counts)

@@ -209,7 +209,10 @@ class AloneController(Controller):
         names = dataset.feature_names
 
         def show(update: FeaturesAlone | float) -> None:
-            """Show the measures, or the share of features that are measured so far."""
+            """Show the measures, or the share of features that are measured so far.
+
+            Uses the ids and names of the data for which the method was called.
+            """
             if isinstance(update, float):
                 self.panel.show_share(update)
             else:
@@ -483,8 +486,8 @@ class AlonePlot(Plot):
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line through the inspected feature, and a line through the feature under the mouse."""
-        # Half a pixel is added, as lines are
-        # sharp only in the middle of pixels.
+        # `_index_of` returns the position in the shown order. Half a
+        # pixel is added, as lines are sharp only in the middle of pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),

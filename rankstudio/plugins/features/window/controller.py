@@ -159,7 +159,7 @@ class FeaturesController(PageController):
         session = self._session
         if fold is None or self._feature is None:
             return None
-        weighed = self._weighed()
+        weighed = self._weighed_model()
         weighed_key = ""
         if weighed is not None:
             plan, parameters, step = weighed
@@ -194,7 +194,7 @@ class FeaturesController(PageController):
             self._session.convention,
             self._session.measure,
             self._selected(),
-            self._weighed(),
+            self._weighed_model(),
         )
 
     def _fold(self) -> Fold | None:
@@ -207,7 +207,8 @@ class FeaturesController(PageController):
     def show_at(self, feature: int, size: int | None) -> None:
         """Inspect a feature, by its id, at once, and the model with a number of features.
 
-        Without a size (None), the model stays.
+        Without a size (None), the model stays. A profile that would be computed after a
+        pause is computed now.
         """
         if size is not None:
             self._inspect_size(size)
@@ -276,10 +277,11 @@ class FeaturesController(PageController):
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
-    def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
+    def _weighed_model(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
         """Return plan, parameters and step of the inspected model.
 
-        Return None if its method does not weigh features by penalties.
+        Return None if its method does not weigh features by penalties: such a method
+        gives a lower weight to a feature that is similar to others of the model.
         """
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
@@ -314,9 +316,10 @@ class FeaturesController(PageController):
     def _show_path(
         self, path: PathResult, position: int, groups: Groups, choice: int | None = None
     ) -> None:
-        """Show a path at a position in the visible panels.
+        """Show a path, with the model at a position of it, in the visible panels.
 
-        The chosen k is marked if it is another one than that of the position.
+        ``choice`` is the k of the chosen model, which is marked if the shown model is
+        another one; else None.
         """
         dataset = self._session.dataset
         if dataset is not None:
@@ -371,7 +374,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget the inspected feature when other data are opened."""
+        """Forget the inspected feature and all that is to be computed, when other data are opened."""
         self._feature = None
         self._marked_feature = None
         self._profile_demand.forget()

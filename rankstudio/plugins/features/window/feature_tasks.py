@@ -72,8 +72,8 @@ class FeatureTasks:
         )
         from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
-        # The method penalises features that
-        # are similar to others of the model.
+        # The method penalises features that are similar to others of the model, so that
+        # the profile has the similarities to the other features (`rest`).
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
         rest = [other for other in selected if other != column]
@@ -137,8 +137,9 @@ class FeatureTasks:
     ) -> Inspector:
         """Return the object that computes profiles on a fold, which is kept for the next call.
 
-        A fold's correlations are computed once, whatever the measure. Without a
-        convention or measure (""), the object may have any.
+        A fold's correlations are computed once, whatever the measure. A convention is a
+        set of rules of measures; without a convention or measure (""), the object may
+        have any.
         """
         from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 

@@ -138,19 +138,19 @@ def path_rows(
     banned = with_their_groups(parameters.get("banned", ()), groups)
     model = path.steps[position]
     weights = model.coef
-    after = path.validation.get(measure)
+    values_after_steps = path.validation.get(measure)
     chosen = set(model.selected)
 
     # A row for each column that a step of the path adds. Gain and measure are those of
     # the whole step, and stand in the row of its last feature.
     rows: list[FeatureRow] = []
-    for index, new in (arrivals or Arrivals()).of(path):
-        if len(new) > 1:
-            sizes = np.abs(path.steps[index].coef[list(new)])
+    for index, new_columns in (arrivals or Arrivals()).of(path):
+        if len(new_columns) > 1:
+            sizes = np.abs(path.steps[index].coef[list(new_columns)])
             order = np.argsort(-sizes, kind="stable")[:_MAX_FEATURES_OF_STEP]
-            new = np.array(new)[order].tolist()  # noqa: PLW2901
-        for column in new:
-            is_last = column == new[-1]
+            new_columns = np.array(new_columns)[order].tolist()  # noqa: PLW2901
+        for column in new_columns:
+            is_last = column == new_columns[-1]
             rank = len(rows) + 1
             is_in_model = column in chosen
             rows.append(
@@ -160,7 +160,9 @@ def path_rows(
                     name=names[column],
                     weight=float(weights[column]) if is_in_model else nan,
                     gain=path.steps.gains[index] / path.divisor if is_last else nan,
-                    after=float(after[index]) if after is not None and is_last else nan,
+                    after=float(values_after_steps[index])
+                    if values_after_steps is not None and is_last
+                    else nan,
                     chosen=is_in_model,
                     pinned=int(feature_ids[column]) in pinned,
                     group=group_of.get(int(feature_ids[column]), ""),
@@ -219,13 +221,15 @@ class Arrivals:
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the position of each model among the steps, with the columns that no earlier model has."""
-        # A path that does not continue the one
-        # of the last call starts from nothing.
-        if path.step_kind is StepKind.ITERATIONS:  # only the last iteration is a model
+        # Of iterations, only the last one is a model.
+        if path.step_kind is StepKind.ITERATIONS:
             return [
                 (position, [*path.steps[position].selected])
                 for position in range(len(path.steps))[path.models]
             ]
+
+        # The steps of the last call are known. A path that does not continue that one
+        # starts from nothing.
         n_known = len(self._arrivals)
         is_other_path = n_known > len(path.steps) or (
             n_known > 0 and path.steps[n_known - 1] is not self._last_step
@@ -450,7 +454,8 @@ class FeaturesPanel(Panel):
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
-        self._held_feature: int | None = None  # whose row stays marked
+        # id of the feature whose row stays marked
+        self._held_feature: int | None = None
         self._margins: Mapping[int, float] = {}
         self._with_margin = False
         self._shown_path: PathResult | None = None

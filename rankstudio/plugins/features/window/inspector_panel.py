@@ -447,7 +447,8 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
     The first row, a header, has the objective of the model.
     """
-    # Theorem 3 is not proven for every loss.
+    # The bound on unseen pairs of documents is None for a loss for which the paper does
+    # not prove Theorem 3.
     unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),

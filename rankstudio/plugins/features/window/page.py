@@ -123,11 +123,11 @@ class FeaturesPage(FeaturesController):
 
 
 def found_features(
-    dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
+    dataset: FoldedDataset, columns: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
-    """Yield a palette entry for each feature at some columns, which calls ``inspect`` with its id."""
+    """Yield a palette entry for the feature in each of ``columns``; it calls ``inspect`` with the id."""
     for column_number, feature in zip(
-        places, dataset.feature_ids[places].tolist(), strict=True
+        columns, dataset.feature_ids[columns].tolist(), strict=True
     ):
         yield PaletteEntry(
             tr("feature"),

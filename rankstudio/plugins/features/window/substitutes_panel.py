@@ -44,13 +44,14 @@ if TYPE_CHECKING:
         Swap,
     )
 
-_NAMED = 5  # unselected features of a cluster that are named; the others are counted
+# unselected features of a cluster that are named; the others are counted
+_MAX_NAMED = 5
 _DECIMALS = 4  # minimum number of decimals of a change
 _MIN_CHANGE = 1e-9  # smaller changes of the criterion count as none
 _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
-_UNLIKE = 0.3  # |r| below which no features are called similar
+_MIN_SIMILARITY = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 
 LIST = "list"
@@ -224,9 +225,9 @@ def _group_sentence(
     """Return the sentence on a cluster: which features are similar, and what its swaps change."""
     chosen = together([feature_names(column) for column in group.selected])
     title = either(
-        [chosen, *(feature_names.id(column) for column in group.others[:_NAMED])]
+        [chosen, *(feature_names.id(column) for column in group.others[:_MAX_NAMED])]
     )
-    n_more = len(group.others) - _NAMED
+    n_more = len(group.others) - _MAX_NAMED
     if n_more > 0:
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
@@ -245,7 +246,8 @@ def _group_sentence(
 def _is_lonely(group: SubstituteGroup) -> bool:
     """Return whether a cluster is a single feature without similar features and without known swaps."""
     has_no_substitute = all(
-        abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps
+        abs(swap.correlation) < _MIN_SIMILARITY and isnan(swap.change)
+        for swap in group.swaps
     )
     return len(group.selected) == 1 and not group.others and has_no_substitute
 
@@ -300,7 +302,7 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
                         r=correlation_text(swap.correlation)
                     )
                 )
-        elif not group.others and abs(swap.correlation) < _UNLIKE:
+        elif not group.others and abs(swap.correlation) < _MIN_SIMILARITY:
             sentences.append(_NOTHING_LIKE)
         else:
             # All selected features to which this
@@ -312,7 +314,7 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
                 or (
                     s.added == swap.added
                     and isnan(s.change)
-                    and abs(s.correlation) >= _UNLIKE
+                    and abs(s.correlation) >= _MIN_SIMILARITY
                 )
             ]
             text = tr("{added} is the unselected feature most similar to {near}.")
@@ -329,7 +331,10 @@ def _group_swap_sentence(
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
-        """Return the name of a group, or of a single feature, with the ids of its features."""
+        """Return the name of a group, or of a single feature, with the ids of its features.
+
+        ``columns`` are all columns of the group, or that of the feature.
+        """
         first = columns[0]
         name = name_of_feature.get(
             int(feature_names.ids[first]), feature_names.names[first]
@@ -402,7 +407,7 @@ class SubstitutesPanel(Panel):
         super().__init__(theme, tr("Substitutes"))
         self.setObjectName("substitutes-panel")
         self.link_title("substitute")
-        self._found: Substitutes | None = None  # the shown substitutes
+        self._shown_substitutes: Substitutes | None = None  # the shown substitutes
 
         # Ids and names of the data's columns. For the map of runs: the
         # rank at which each of F folds selected each of n features,
@@ -446,7 +451,7 @@ class SubstitutesPanel(Panel):
         groups : Mapping of str to tuple of int, optional
             Groups of features, given by ids, which are swapped as a whole.
         """
-        self._found = substitutes
+        self._shown_substitutes = substitutes
         self._ids = ids
         self._names = tuple(names)
         self._show_sentences(substitute_sentences(substitutes, ids, names, groups))
@@ -455,7 +460,7 @@ class SubstitutesPanel(Panel):
     @property
     def shows_substitutes(self) -> bool:
         """Whether substitutes of a model are shown."""
-        return self._found is not None
+        return self._shown_substitutes is not None
 
     def show_runs(
         self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]
@@ -480,7 +485,7 @@ class SubstitutesPanel(Panel):
 
     def clear(self, reason: str = NO_MODEL) -> None:
         """Show a sentence instead of substitutes."""
-        self._found = None
+        self._shown_substitutes = None
         self._show_sentences(())
         self.set_caption("")
         self.plot.show_nothing(reason)
@@ -494,14 +499,14 @@ class SubstitutesPanel(Panel):
     @Slot()
     def _show_view(self) -> None:
         """Show the list or a map."""
-        shows_list = self.switch.value() == LIST and self._found is not None
+        shows_list = self.switch.value() == LIST and self._shown_substitutes is not None
         self._scroll.setVisible(shows_list)
         self.plot.setVisible(not shows_list)
 
     @Slot()
     def _draw(self) -> None:
         """Show the sentences or the map, as the user chose."""
-        substitutes = self._found
+        substitutes = self._shown_substitutes
         self._show_view()
         if substitutes is None:
             return
@@ -724,7 +729,7 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
-            """Show the substitutes."""
+            """Show the substitutes, with ids and names of the features and the groups of the plan."""
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
         return computation(
@@ -774,7 +779,7 @@ class SubstitutesController(Controller):
         ]
 
         def show(ranks: Floats) -> None:
-            """Show the rank at which each fold selected each feature."""
+            """Show the rank at which each fold selected each feature: shape (n, F) for n features, F folds."""
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
         title = tr("Comparing the selections of runs")

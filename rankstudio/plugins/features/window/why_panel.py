@@ -67,7 +67,7 @@ DENSITIES = "densities"
 """The views of the panel."""
 
 _MAP_CHOICES = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
-Picture = tuple[CandidateMap | None, dict[int, Margin]]
+MapAndMargins = tuple[CandidateMap | None, dict[int, Margin]]
 """The map of candidates, and the margin of each selected column."""
 
 
@@ -363,7 +363,7 @@ class WhyController(Controller):
         self,
         theme: Theme,
         models: Models,
-        inspect: FeaturesController,
+        features_controller: FeaturesController,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -372,8 +372,8 @@ class WhyController(Controller):
         worker = models.task_worker
         self._session = session
         self._current = current
-        self._inspect = inspect
-        self._tasks = inspect.tasks
+        self._features_controller = features_controller
+        self._tasks = features_controller.tasks
         self._absence = models.absence
 
         # The lead of each selected column over the next candidate.
@@ -390,7 +390,7 @@ class WhyController(Controller):
         self.panel.plot.confirmed.connect(current.choose_inspected)
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
-        path_panel = inspect.path
+        path_panel = features_controller.path
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -430,10 +430,12 @@ class WhyController(Controller):
 
         If the method has no candidates, the panel is hidden.
         """
-        if not self._inspect.path.isVisible():
+        if not self._features_controller.path.isVisible():
             return
         model = self._current.shown.inspected
         is_offered = model is None or model.plan.candidate_score is not None
+
+        # Whether the panel is hidden must differ from whether it is offered.
         if self.panel.isHidden() is is_offered:
             self.panel.setVisible(is_offered)
             self.offered.emit(is_offered)
@@ -451,7 +453,7 @@ class WhyController(Controller):
         model = self._current.shown.inspected
         if (
             model is not None
-            and self._inspect.path.isVisible()
+            and self._features_controller.path.isVisible()
             and self._is_compared(model)
         ):
             self._mark(model)
@@ -487,12 +489,16 @@ class WhyController(Controller):
             else ()
         )
 
-        def show(picture: Picture) -> None:
-            """Show the map of candidates and the margins.
+        def show(map_and_margins: MapAndMargins) -> None:
+            """Show the map of candidates and the margins, which are remembered.
 
-            The mark is that of the model that is inspected by now.
+            The mark is that of the model that is inspected by now. The path and the
+            candidates are those of the method, from the time when it was called.
             """
-            scores_map, path_margins = picture
+            scores_map, path_margins = map_and_margins
+
+            # Steps that add features have no name of their own, other than iterations
+            # and rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
@@ -513,7 +519,7 @@ class WhyController(Controller):
 
     def _explanation_key(self) -> Key | None:
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         if model is None or column is None or not self._is_compared(model):
             return None
         return column, model.path, model.position
@@ -521,12 +527,12 @@ class WhyController(Controller):
     def _explain(self) -> Computation | None:
         """Return the computation of the sentences on the inspected feature; None without one."""
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         context = self._context(model) if model is not None else None
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
-        show = self._inspect.profile.explain
+        show = self._features_controller.profile.explain
         return computation(
             tr("Explaining a feature"),
             show,
@@ -553,17 +559,17 @@ class WhyController(Controller):
             if margin.rival is not None
             for member in candidates.members(column)
         }
-        of_model = {
+        model_margins = {
             column: self._margins[column]
             for column in model.step.selected
             if column in self._margins
         }
-        note = _margin_note(of_model, candidates.names, model.path)
-        self._inspect.path.show_margins(model.path, shares, note)
+        note = _margin_note(model_margins, candidates.names, model.path)
+        self._features_controller.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
         """Mark the row of the inspected feature and the column of the model's step in the map."""
-        column = self._inspect.column
+        column = self._features_controller.column
         # The row of a group is that of its first feature.
         row_column = (
             None if column is None else self._candidates(model).members(column)[0]
@@ -644,7 +650,7 @@ class WhyController(Controller):
         # The steps of iterations have no models of their own.
         has_models = model.path.step_kind is not StepKind.ITERATIONS
         size = int(model.path.x_values[position]) if has_models else None
-        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+        self._features_controller.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
         """Remove map, explanation and margins, and say why there are none."""
@@ -653,16 +659,16 @@ class WhyController(Controller):
         self._explanation_demand.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
-        self._inspect.profile.explain(None)
+        self._features_controller.profile.explain(None)
         if model is not None:
-            self._inspect.path.show_margins(model.path, {}, "")
+            self._features_controller.path.show_margins(model.path, {}, "")
 
     # Densities
 
     @Slot()
     def _show_densities(self) -> None:
         """Offer the view of densities for methods that compare them, and update it if visible."""
-        if not self._inspect.path.isVisible():
+        if not self._features_controller.path.isVisible():
             return
         model = self._current.shown.inspected
         dataset = self._session.dataset
@@ -672,7 +678,7 @@ class WhyController(Controller):
             not self.panel.shows_densities
             or model is None
             or dataset is None
-            or self._inspect.column is None
+            or self._features_controller.column is None
         ):
             return
         if model.path is not self._path_of_choices:
@@ -689,7 +695,7 @@ class WhyController(Controller):
         Return None without a feature.
         """
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         return (
             None
             if model is None or column is None
@@ -702,21 +708,21 @@ class WhyController(Controller):
         The other one is that of the user's choice, or the next one on the path; None
         without a model or feature.
         """
-        from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+        from rankstudio.plugins.features.compared_densities import neighbour_on_path  # noqa: PLC0415 - heavy
 
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         dataset = self._session.dataset
         if model is None or column is None or dataset is None:
             return None
         other = self._other_column
         if other is None or other == column:
-            other = next_best(model.path, column)
+            other = neighbour_on_path(model.path, column)
         columns = [column] if other is None else [column, other]
         names = dataset.feature_names
 
         def show(compared_features: tuple[ComparedDensities, ...]) -> None:
-            """Show the estimated densities."""
+            """Show the estimated densities, with the names of all columns (`names`)."""
             self.panel.densities.show_densities(compared_features, names)
 
         return computation(
@@ -744,7 +750,7 @@ class WhyController(Controller):
 
 def _map_and_margins(
     path: PathResult, score: CandidateScore, groups: CandidateGroups
-) -> Picture:
+) -> MapAndMargins:
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
