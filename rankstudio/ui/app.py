@@ -178,7 +178,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     window.models.hold_work(False)
     window.models.warm_up_later()
     if reports.last():
-        window.help.tell_of_crash(reports)
+        window.help.offer_crash_report(reports)
 
 
 class FirstPaint(QObject):

@@ -285,7 +285,7 @@ class MainWindow(QMainWindow):
         self.menus.told.connect(self.notice.say)
         for teller in (self.open_controller, self.study_files):
             teller.warned.connect(self.say_warning)
-        for controller in self.sections.contributed.over_window:
+        for controller in self.sections.contributed.command_controllers:
             controller.warned.connect(self.say_warning)
 
     @Slot(object)
@@ -318,7 +318,7 @@ class MainWindow(QMainWindow):
             **self.sections.openers(),
             method=self.method_files.open,
             # a pair: a plan that names code of others, and the function to go on with
-            code=lambda named: self.method_files.before(*named),
+            code=lambda named: self.method_files.add_methods_of_plan(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
         self.method_files.added.connect(lambda _: self._show_page("select"))
@@ -328,7 +328,7 @@ class MainWindow(QMainWindow):
         self.session.labelsAsked.connect(self.comparison.ask_labels)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
-        for controller in self.sections.contributed.over_window:
+        for controller in self.sections.contributed.command_controllers:
             controller.pageAsked.connect(self.workspace.show_page)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
@@ -354,7 +354,7 @@ class MainWindow(QMainWindow):
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._update)
-        for controller in self.sections.contributed.over_window:
+        for controller in self.sections.contributed.command_controllers:
             controller.stateChanged.connect(self._update)
             self.commands["stop"].triggered.connect(controller.stop)
         self.commands["stop"].triggered.connect(self.method_files.stop)
@@ -464,7 +464,7 @@ class MainWindow(QMainWindow):
         """Show everywhere that a run has ended, and report how; the status bar names no waiting runs then."""
         self.status.show_run(record, 0)
         self.sections.show_runs()
-        self.messages.tell(record)
+        self.messages.show_outcome(record)
         self._show_workers()
         self._update()
 
@@ -512,13 +512,15 @@ class MainWindow(QMainWindow):
         self.commands.enable(
             **enabled_commands(self.models), **self.sections.contributed.possible()
         )
-        over_window = self.sections.contributed.over_window
-        if self.method_files.busy or any(controller.busy for controller in over_window):
+        command_controllers = self.sections.contributed.command_controllers
+        if self.method_files.busy or any(
+            controller.busy for controller in command_controllers
+        ):
             self.commands.enable(stop=True)
         # Commands of plug-ins' pages and panels need data.
         has_data = session.dataset is not None
         self.commands.enable(
-            **{command.key: has_data for command in self.commands.of_parts}
+            **{command.key: has_data for command in self.commands.plugin_commands}
         )
         for page in self.sections.controllers.values():
             for key, name in page.command_names().items():

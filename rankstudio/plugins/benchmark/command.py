@@ -114,23 +114,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force_option(parser)
     add_worker_options(parser)
     add_memory_option(parser)
+
+    # Functions that commands share read this option, which a benchmark does not have.
     parser.set_defaults(sample=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out; return its exit status."""
+    """Carry out the command: plan, run and rank the benchmark; return its exit status.
+
+    The status of a benchmark that the user interrupts is `INTERRUPTED`.
+    """
     # Wrong options are refused before data are read.
     comparison = _comparison(args)
     name = measure(args.measure).name if args.measure else ""
     study = study_path(args.study, args.out)
-    assert study is not None
-    # What there is to do, and how long it takes.
+    assert study is not None  # --out has a default, beside which the study is
+
+    # What there is to do, and how long it takes; with JSON, only the results are
+    # printed to standard output.
     benchmark = _planned(args, comparison, study)
     if args.dry_run:
         _print_planning(benchmark, json=args.json)
         return 0
     _print_planning(benchmark, json=False, file=sys.stderr)
     _refuse_outputs(args, benchmark, study)
+
     # The runs, and their ranking.
     plans = _finished_plans(args, benchmark, study)
     if plans is None:
@@ -141,7 +149,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _comparison(args: argparse.Namespace) -> Comparison:
-    """Return the methods of PLAN, or the bundled ones."""
+    """Return the methods of the command's argument PLAN, or without one the bundled ones.
+
+    Raises
+    ------
+    PlanError
+        Without --data, or if PLAN names no methods.
+    """
     from rankstudio.engine.analysis.comparisons.batch import (
         is_comparison,
         load_comparison,
@@ -164,7 +178,9 @@ def _comparison(args: argparse.Namespace) -> Comparison:
 def _planned(
     args: argparse.Namespace, comparison: Comparison, study: Path
 ) -> PlannedBenchmark:
-    """Return the datasets below the folders, with the runs on each of them.
+    """Return the datasets below the folders of --data, with the runs of a comparison on each of them.
+
+    ``study`` is the study of the benchmark, whose finished runs are not repeated.
 
     Raises
     ------
@@ -177,11 +193,13 @@ def _planned(
     from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
     from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
 
-    # Candidates by name; results of benchmarks are no data.
+    # The files and folders that may be datasets, by their names. The folder of the
+    # results is left out, as these are no data.
     search = DatasetSearch(excluded={args.out.resolve()})
     for folder in args.data:
         search.search(Path(folder))
-    # Each candidate is opened once.
+
+    # Each candidate is opened once, to see whether it is a dataset.
     with preparation():
         benchmark = planned_benchmark(
             comparison, search.candidates, _stored_runs(study)
@@ -196,7 +214,7 @@ def _planned(
 
 
 def _stored_runs(study: Path) -> StoredRuns:
-    """Return the runs of the study, if it exists."""
+    """Return the runs of the study at a path; none if it does not exist."""
     from rankstudio.plugins.benchmark.planned_benchmark import NO_RUNS, StoredRuns
 
     if not study.exists():
@@ -208,7 +226,7 @@ def _stored_runs(study: Path) -> StoredRuns:
 def _print_planning(
     benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
 ) -> None:
-    """Print datasets, times, and what is skipped."""
+    """Print datasets, estimated times, and what is skipped, to a stream; by default to standard output."""
     from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         planning_tables,
@@ -232,7 +250,9 @@ def _refuse_outputs(
     outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
-    # Files beside the study are those of an earlier part.
+
+    # If the study exists, the files are those of an earlier part of this benchmark, and
+    # are replaced as with --force. `check_outputs` reads only this attribute.
     may_replace = argparse.Namespace(force=args.force or study.exists())
     check_outputs(outputs, may_replace, [*datasets, study])
 
@@ -243,9 +263,11 @@ def _finished_plans(
     """Run the benchmark and return the plans of the finished runs; None if the user stopped it."""
     from rankstudio.cli.run_loop import run_comparison
 
-    with workers(args) as at_hand:
+    with workers(args) as computation_workers:
         make_folder(args.out)
-        outcome = run_comparison(benchmark.comparison, benchmark.data, study, at_hand)
+        outcome = run_comparison(
+            benchmark.comparison, benchmark.data, study, computation_workers
+        )
     return None if outcome.stopped else [run.plan for run in outcome.results]
 
 
@@ -256,7 +278,11 @@ def _finish(
     plans: Collection[Plan],
     name: str,
 ) -> None:
-    """Write the files of a finished benchmark, and print its tables."""
+    """Write the files of a finished benchmark, and print its tables.
+
+    ``plans`` are those of its runs in the study, and ``name`` is the measure to rank
+    by; "" for the criterion that selects the models.
+    """
     from rankstudio.engine.analysis.reported_runs import (
         ALL_DATA,
         RunChoice,
@@ -280,7 +306,7 @@ def _finish(
 
 
 def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
-    """Return the ranking of the methods; without one, print the reason."""
+    """Return the ranking of the methods by a measure, "" for the criterion; if there is none, print why."""
     from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
 
     try:
@@ -293,7 +319,10 @@ def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
 def _write_files(
     out: Path, source: ReportSource, ranking: MethodRanking | None, name: str
 ) -> None:
-    """Write the report, and with a ranking its values and its diagram."""
+    """Write the report into a folder and, if there is a ranking, its values and its diagram.
+
+    ``name`` is the measure of the report; "" for that of the runs.
+    """
     from dataclasses import replace
 
     from rankstudio.engine.export.figures.files import figure_bytes

@@ -73,7 +73,7 @@ class DatasetSearch:
     _entered: set[Path] = field(default_factory=set)
 
     def search(self, path: Path) -> None:
-        """Search a folder with all folders in it, or take a file.
+        """Add the datasets in a folder and in all folders below it to the candidates, or add a file.
 
         Raises
         ------
@@ -86,6 +86,7 @@ class DatasetSearch:
             regular_file_size(path)  # raises an error if there is no such file
             self.candidates.append(path)
             return
+
         # Depth first, in the order of names.
         waiting = [path]
         while waiting:
@@ -94,13 +95,17 @@ class DatasetSearch:
         self._prefer_scalings()
 
     def _enter(self, folder: Path) -> list[Path]:
-        """Take the datasets of a folder, and return the folders in it that are to be searched."""
+        """Add the datasets of a folder, and return the folders in it that are to be searched.
+
+        A folder that is skipped with a reason, or was entered before, has none.
+        """
         # Links may lead to a folder twice, or in a circle.
         resolved = folder.resolve()
         if resolved in self._entered or resolved in self.excluded:
             return []
         self._entered.add(resolved)
         self._refuse_endless_search(folder)
+
         # A folder that cannot be read has no subfolders either.
         try:
             paths = children(folder)
@@ -113,14 +118,18 @@ class DatasetSearch:
         return self._searched_subfolders(folder, paths)
 
     def _searched_subfolders(self, folder: Path, paths: Sequence[Path]) -> list[Path]:
-        """Take the datasets of a folder with these paths; return its folders without folds and parts."""
+        """Add the datasets of a folder, ``paths`` being its contents; return the folders to search next.
+
+        Folders that are folds or parts of a dataset are not searched.
+        """
         subfolders = [path for path in paths if _is_folder(path)]
         try:
             has_folds = bool(folds_in(folder))
         except DataError as error:
             self.skipped.append(SkippedPath(folder, str(error)))
             return [path for path in subfolders if not FOLD.fullmatch(path.name)]
-        # Folds or parts are a dataset; in other folders each file may be one.
+
+        # A folder with folds or parts is a dataset; in other folders each file may be one.
         files = [folder] if has_folds else _data_files(paths)
         self.candidates += files
         if not files and not subfolders:
@@ -136,7 +145,11 @@ class DatasetSearch:
             )
 
     def _prefer_scalings(self) -> None:
-        """Keep one scaling of each collection; the others have the same queries and documents."""
+        """Keep one scaling of each collection among the candidates, and skip the others.
+
+        The scalings of a collection are in folders named after them, and have the same
+        queries and documents.
+        """
         collections = grouped(self.candidates, _without_scaling)
         for versions in collections.values():
             preferred = min(versions, key=_scaling_rank)

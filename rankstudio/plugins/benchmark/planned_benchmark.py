@@ -127,7 +127,11 @@ class StoredRuns:
         return cls(summaries, study.finished(finished))
 
     def share_left(self, plan: Plan) -> float:
-        """Return the share of a plan's units that are not computed yet, from 0 to 1."""
+        """Return the share of a plan's units that are not computed yet, from 0 to 1.
+
+        A unit is a combination of parameters on a fold. Of several runs of the plan, the
+        most complete one counts.
+        """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
             for summary in self.summaries
@@ -167,6 +171,8 @@ def planned_benchmark(
     keeps them in the cache.
     """
     planning = _Planning(comparison, stored)
+
+    # An interruption by the user ends all; any other error skips the candidate.
     for path in candidates:
         try:
             planning.add(path.absolute())
@@ -195,14 +201,16 @@ class _Planning:
         self.skipped.append(SkippedPath(path, reason))
 
     def add(self, path: Path) -> None:
-        """Plan the runs on a candidate, or skip it.
+        """Plan the runs on a candidate and remember it, or skip it.
 
         Raises
         ------
         RankStudioError
             If it cannot be opened or divided.
         """
-        # Tables call a dataset by its name, and documents count once.
+        # Data that repeat the documents of earlier ones are skipped; the digest is a
+        # checksum of the documents. So are data that repeat the name of earlier ones, as
+        # tables name a dataset by it.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -211,13 +219,15 @@ class _Planning:
         if repeated:
             self.skip(path, repeated)
             return
+
         # Data without parts are divided, so that there is something to measure.
         comparison = self.comparison
         if not _has_parts(first_plan, opened):
             divisions = {**comparison.divisions, source: DIVISION}
             comparison = replace(comparison, divisions=divisions)
-        # Some method must be possible.
-        runs = tuple(self._runs(comparison.plans(source), first_plan, opened))
+
+        # Data on which no method is possible are skipped.
+        runs = tuple(self._planned_runs(comparison.plans(source), first_plan, opened))
         possible_runs = [run for run in runs if not run.problem]
         if not possible_runs:
             self.skip(path, runs[0].problem)
@@ -235,10 +245,15 @@ class _Planning:
             return f"{self.path_by_name[name]} has the name {name}, too; rename one of them"
         return ""
 
-    def _runs(
+    def _planned_runs(
         self, plans: Sequence[Plan], first_plan: Plan, opened: FoldedDataset
     ) -> Iterator[PlannedRun]:
-        """Yield the runs of plans; `opened` is the data of the first one, undivided if that has no division."""
+        """Yield the planned runs of some plans on one dataset.
+
+        ``opened`` is the data of ``first_plan``. They are used for plans with the same
+        columns if they are not divided into folds already; otherwise data are opened.
+        """
+        # Successive plans with the same folds and columns share their data.
         for _, group in groupby(plans, key=lambda plan: (plan.protocol, plan.columns)):
             same_division = list(group)
             plan = same_division[0]
@@ -249,10 +264,11 @@ class _Planning:
                 else open_data(plan)
             )
             for plan in same_division:
-                yield self._run(plan, dataset)
+                yield self._planned_run(plan, dataset)
 
-    def _run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
-        """Return a run with its time, or with the reason why it is impossible."""
+    def _planned_run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
+        """Return a run with its estimated time, or with the reason why it is impossible."""
+        # The choices that the plan leaves open, such as the criterion, depend on the data.
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)
@@ -264,6 +280,9 @@ class _Planning:
             max(fold.train.n_documents for fold in dataset.folds),
             dataset.n_features,
         )
+
+        # The stored runs scale the estimate. Of the time, only the share of what the
+        # study does not have yet is needed.
         share = self.stored.share_left(completed_plan)
         return PlannedRun(completed_plan, share * work.seconds)
 
@@ -280,7 +299,8 @@ def _has_parts(plan: Plan, dataset: FoldedDataset) -> bool:
 def _described(
     path: Path, dataset: FoldedDataset, plan: Plan, runs: tuple[PlannedRun, ...]
 ) -> PlannedDataset:
-    """Return the description of a dataset, with its runs; `plan` is one of them."""
+    """Return the description of a dataset at a path, with its runs; ``plan`` is that of one of them."""
+    # The number of documents of each query.
     sizes = dataset.query_sizes
     return PlannedDataset(
         path=path,

@@ -38,7 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", nargs="?", help="study file, or TOML plan"
     )
-    # a plan is a text file: refuse_other_kinds accepts it beside a study
+
+    # The check of file kinds, which reads this attribute, then accepts a text file, as a
+    # plan is, and not only a study.
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
@@ -56,10 +58,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the command; return its exit status."""
+    """Carry out the command: write or print the references; return its exit status."""
     from rankstudio.engine.analysis.references import bibtex_of
 
     refuse_output_with_json(args)
+
+    # The output must not replace a file that was read.
     references, read_files = _references(args)
     if args.out is not None:
         check_outputs([args.out], args, read_files)
@@ -85,6 +89,8 @@ def _references(
     args: argparse.Namespace,
 ) -> tuple[tuple[Reference, ...], list[Path]]:
     """Return the references of the command's study or plan, and the data files that the study records.
+
+    Without a study or plan, the reference is that of RankStudio.
 
     Raises
     ------
@@ -114,6 +120,7 @@ def _references(
         allow_named_code(args, args.source)
         plan = with_data_beside(load_plan(args.source), args.source)
         return plan_references(plan), []
+
     # A study: all of its finished runs, or the one with the number.
     choice = EVERY_RUN if args.number is None else RunChoice(numbers=(args.number,))
     with reading(args.source) as (study, _):

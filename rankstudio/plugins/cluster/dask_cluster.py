@@ -58,16 +58,33 @@ _TIMEOUT_SECONDS = 10
 def connected(
     address: str, certificates: Certificates | None = None
 ) -> Iterator[Cluster]:
-    """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
+    """Provide the workers of a running dask scheduler, and disconnect at the end.
+
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler: "tcp://10.0.0.1:8786", or with "tls://".
+    certificates : Certificates, optional
+        Certificates for "tls://"; by default those of dask's own settings.
+
+    Raises
+    ------
+    WorkerError
+        If the scheduler does not answer, or has no workers or other versions.
+    """
+    # All three attempts to connect share one time limit.
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client that finds no scheduler would leave a thread behind that searches
-        # forever.
+        # A client that finds no scheduler would leave a thread behind
+        # that searches forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
-        # another thread, as this one may run an event loop already
+
+        # A server of another kind would make the client wait or fail in
+        # odd ways. The handshake runs in another thread, as this one
+        # may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(
                 asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
@@ -78,11 +95,8 @@ def connected(
             set_as_default=False,
             security=security,
         )
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-    ) as error:  # TypeError if tls:// has no certificates
+    # dask raises TypeError if an address with tls:// has no certificates.
+    except (OSError, ValueError, TypeError) as error:
         reason = str(error) or type(error).__name__
         raise WorkerError(
             f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
@@ -110,19 +124,19 @@ def _dask_security(certificates: Certificates | None) -> Security:
 
 @contextmanager
 def _silenced_logs() -> Iterator[None]:
-    """Silence dask's messages at the end of a scheduler.
+    """Silence dask's messages in a ``with`` block, such as those on the end of a scheduler.
 
-    Callers that wait for results get the error.
+    Nothing is lost, as callers that wait for results get the error.
     """
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
-    before = [log.level for log in logs]
+    levels_before = [log.level for log in logs]
     for log in logs:
         log.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for log, level in zip(logs, before, strict=True):
+        for log, level in zip(logs, levels_before, strict=True):
             log.setLevel(level)
 
 
@@ -132,12 +146,13 @@ def _seconds_left(deadline: float) -> float:
 
 
 async def _shake_hands(address: str, security: Security, seconds: float) -> None:
-    """Connect to a scheduler and disconnect.
+    """Connect to a scheduler and disconnect, to find out whether it is one.
 
     Raises
     ------
     OSError
-        If there is no answer, or the server does not use the protocol of the address.
+        If there is no answer in this number of seconds, or the server does not use the
+        protocol of the address.
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
@@ -150,7 +165,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
         raise ConnectionError(
             "the server at this address is not a Dask scheduler"
         ) from error
-    comm.abort()
+    comm.abort()  # only the handshake was needed
 
 
 class Cluster(Executor):
@@ -170,22 +185,27 @@ class Cluster(Executor):
         self._dask_futures: WeakSet[Any] = WeakSet()
 
     def ahead(self) -> int:
-        """Return the number of units submitted at a time: two for each thread of the current workers."""
+        """Return the number of units submitted at a time.
+
+        There are two for each thread of the current workers.
+        """
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Submit a call to a worker; keyword arguments are passed to dask, not to the function.
+        """Submit a call of a function to a worker.
 
-        The call is sent as bytes that only the worker decodes. A scheduler decodes
-        other contents; if it lacks a plug-in that the call names, it would drop the
-        connection.
+        Keyword arguments are for dask, not for the function. The call is sent as bytes
+        that only the worker decodes. A scheduler decodes other contents; if it lacks a
+        plug-in that the call names, it would drop the connection.
 
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
         """
+        # A call is not "pure": otherwise, dask would use the result of
+        # an equal call instead.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -194,15 +214,22 @@ class Cluster(Executor):
         self._dask_futures.add(dask_future)
 
         def pass_on_cancellation(ended: Future[Value]) -> None:
+            """Cancel dask's future if a caller has cancelled ours, which has ended now."""
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
+        # The client's own thread waits for
+        # dask's future, and settles ours.
         self._loop.add_callback(_settle, dask_future, future)
         future.add_done_callback(pass_on_cancellation)
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
-        """Write folds to the disk of this machine, and send them to workers that do not share the disk."""
+        """Write folds to the disk of this machine for the workers.
+
+        They are sent to workers that do not share the disk. Return the files, by which
+        workers find the folds.
+        """
         files = write_folds(folds)
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(
@@ -241,6 +268,9 @@ class ClusterWorkers:
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self._cluster = cluster
         self._client = client
+
+        # Addresses of the workers in the order of their shards, and the
+        # worker of each call that is not forgotten yet.
         self._addresses: list[str] = []
         self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
             WeakKeyDictionary()
@@ -264,30 +294,40 @@ class ClusterWorkers:
         WorkerError
             If a worker does not find the part, and the part is too large to send.
         """
-        lacking = [
+        lacking_workers = [
             worker
             for worker, lacks in self._client.run(_lacks_part, part).items()
             if lacks
         ]
-        if not lacking:
+        if not lacking_workers:
             return
         size = StoredEntry.open(part.path).n_bytes
         if size > _MAX_SENT_BYTES:
             raise WorkerError(
-                f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
+                f"The worker {lacking_workers[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
-        # as the training part of a fold
+
+        # Files of folds are sent: the part is the training part of a
+        # fold 1, which has no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
-        """Submit a call to the worker with its shard, or to another worker if this one is gone."""
+        """Submit a call to the worker with its shard, or to another worker if this one is gone.
+
+        A shard is a number of a part's queries, which one worker keeps in memory. The
+        future has the sums that the call computes from it.
+        """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
-        # Workers keep their order, so that most shards keep their worker when others
-        # come and go.
+
+        # Workers keep their order, so that most shards keep their
+        # worker when others come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
+
+        # Without workers, dask keeps the
+        # call for the first one that comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -313,7 +353,9 @@ class ClusterWorkers:
 
 
 class Delivery(WorkerPlugin):
-    """Sends the parts of a run to every worker that lacks undamaged copies, also to workers that join later.
+    """Sends the parts of a run to every worker that lacks undamaged copies.
+
+    Workers that join later get them, too.
 
     Parameters
     ----------
@@ -343,7 +385,9 @@ def installed_plugins() -> tuple[str, ...]:
 
 
 def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
-    """Carry out a call; dask calls this on the worker.
+    """Carry out a pickled call of a function; dask calls this on the worker.
+
+    ``packages`` are the plug-ins of the machine that sent the call, with versions.
 
     Raises
     ------
@@ -369,6 +413,8 @@ async def _settle(dask_future: Any, future: Future[Value]) -> None:
 
     This coroutine runs on the client's loop.
     """
+    # Any error of the call on the worker, whatever
+    # its type, is one for the waiting caller.
     try:
         value = await dask_future
     except CancelledError:
@@ -392,7 +438,11 @@ def _lacks_part(part: PartFile) -> bool:
 
 
 def _check_workers(client: Client, address: str) -> None:
-    """Raise WorkerError if a scheduler has no workers, or workers with other versions of the packages."""
+    """Raise WorkerError if workers cannot give the same results.
+
+    This is so without workers, or if they have other versions of the
+    packages.
+    """
     # Ask all workers for the versions of their packages.
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
@@ -406,6 +456,7 @@ def _check_workers(client: Client, address: str) -> None:
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
             "on all workers."
         ) from error
+
     # Each version must be that of this machine.
     for worker, remote_versions in versions_of_workers.items():
         for name, version in versions().items():

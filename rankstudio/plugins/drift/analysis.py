@@ -59,6 +59,11 @@ def drift_result(
     fold : int or None
         Number of the fold; None for the first.
 
+    Returns
+    -------
+    generator of AnalysisResult
+        Yields its progress, and returns tables and plain values.
+
     Raises
     ------
     ParameterError
@@ -67,12 +72,14 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
+
     # Two parts of the same data are compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
     rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
+
     # One line for each of the two parts, above the table.
     lines = []
     for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
@@ -84,6 +91,7 @@ def drift_result(
             queries=part.n_queries,
         )
         lines.append(one_line(line))
+
     # One row for each feature that both parts have;
     # the columns of A and B are values of each part.
     header = (
@@ -134,7 +142,7 @@ def file_name(data: FoldedDataset) -> str:
 
 
 def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDataset:
-    """Return a part of a fold, of the first one by default.
+    """Return the part "train", "vali" or "test" of the fold with a number, None for the first fold.
 
     Raises
     ------
@@ -157,14 +165,20 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 
 
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
-    """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
+    """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
+
+    ``run`` is the run of A on the other data. Here, its model was measured in each fold
+    of B.
+    """
     own_run = transferred.own
     folds = transferred.folds_of_features()
+
     # Both mean measures with their comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated
     }
+
     # Whether A's model has each feature: first the features of A, then those of B, the
     # most frequent first.
     features = {
@@ -175,6 +189,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         _measures_table(run, own_run, measures),
         _features_table(own_run, features, folds),
     )
+
     # The same results as plain values, for JSON.
     rows = [
         {"feature": i, "model": in_model, "folds": folds[i]}
@@ -194,7 +209,11 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
 def _measures_table(
     run: RunResult, own_run: RunResult, measures: Mapping[str, Mapping[str, Any]]
 ) -> AnalysisTable:
-    """Return the table that compares the measures of A and B, with a row for each measure."""
+    """Return the table that compares the measures of A and B, with a row for each measure.
+
+    ``run`` is A, a run on other data, and ``own_run`` is B, the same plan on these data.
+    ``measures`` has the numbers of a row by their names, for each measure.
+    """
     header = (
         tr("measure"),
         "A",
@@ -220,6 +239,7 @@ def _measures_table(
         )
         for name, values in measures.items()
     ]
+
     # Lines above the table that explain A, B and the difference.
     difference = tr(
         "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
@@ -240,9 +260,14 @@ def _measures_table(
 def _features_table(
     own_run: RunResult, features: Mapping[int, bool], folds: Mapping[int, int]
 ) -> AnalysisTable:
-    """Return the table of the features: whether A's model has them, and how many folds of B select them."""
+    """Return the table of the features: whether A's model has them, and how many folds of B select them.
+
+    ``features`` and ``folds`` have these values by the id of the feature.
+    """
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
+
+    # Texts of False and True, which count as the positions 0 and 1.
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
         (
@@ -260,7 +285,11 @@ def _features_table(
 
 
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
-    """Return the mean measure of both selections, over the queries in which both have a value."""
+    """Return the mean measure of both selections, over the queries in which both have a value.
+
+    "given" is the mean of the model that was trained on other data, "own" that of the
+    selection on these data. A measure that is not defined for a query is NaN.
+    """
     given_values = transferred.given.per_query(name)
     own_values = transferred.own.per_query(name)
     have_both = ~(np.isnan(given_values) | np.isnan(own_values))

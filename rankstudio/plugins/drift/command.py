@@ -64,7 +64,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the subject of the analysis (one or two datasets, or a run), and its other parameters."""
+    """Return the positional and the keyword arguments of `drift_result` for the command's options.
+
+    The first are one or two datasets, or a run with its data and the place of the other
+    data.
+
+    Raises
+    ------
+    PlanError
+        For options that do not fit together.
+    ParameterError
+        For a fold or a part that the data do not have.
+    """
     if args.study is not None:
         return _subject_of_study(args), {}
     if args.number is not None:
@@ -92,11 +103,14 @@ def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
             raise PlanError(
                 f"{option}: not allowed with --study, which compares DATA with the data of the run."
             )
+
+    # The run with a number, or the only one of the study.
     opened = opened_run(args.study, args.number)
     return opened.result, opened.dataset, data_place(args.data)
 
 
 def _opened_data(args: argparse.Namespace, location: Path) -> FoldedDataset:
+    """Open data at a path, read as the command's options say."""
     from rankstudio.engine.experiment.runner import open_data
 
     fields = {
@@ -113,7 +127,8 @@ def _refuse_absent_parts(
     """Raise ParameterError for a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 
-    # one dataset may have both parts
+    # The first part is that of the first dataset, the second that of the last, which
+    # may be the same. Called for its errors only, which name the option.
     for dataset, name in zip((data[0], data[-1]), parts, strict=True):
         try:
             part_of(dataset, name, fold)

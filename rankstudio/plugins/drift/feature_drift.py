@@ -66,9 +66,9 @@ def feature_drift(
 
     Returns
     -------
-    tuple of FeatureDrift
-        The features with the largest distance first; of equal distances, the lowest id
-        first.
+    generator of tuple of FeatureDrift
+        Yields its progress, and returns the features with the largest distance first;
+        of equal distances, the lowest id first.
 
     Raises
     ------
@@ -80,15 +80,18 @@ def feature_drift(
     O(n m log m) for n features and m documents.
     """
     pairs = _shared_columns(first, second)
+
     # One object for each dataset, which computes
     # the correlations of features with the labels.
     correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
+
     # A block of features at a time, so that the
     # values of all features need not be in memory.
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
+
         # The features of the block as rows of contiguous
         # memory, for each of the two datasets.
         first_columns, second_columns = zip(*block, strict=True)
@@ -99,6 +102,7 @@ def feature_drift(
         )
         for index, (column, _) in enumerate(block):
             first_values, second_values = (part_values[index] for part_values in values)
+
             # Shift and scale are in standard deviations of
             # the first dataset; a constant feature has none.
             deviation = float(first_values.std())
@@ -123,16 +127,22 @@ def feature_drift(
                     correlation=(float(first_taus[index]), float(second_taus[index])),
                 )
             )
+
     # The features that differ most come first.
     return tuple(sorted(drifts, key=lambda drift: (-drift.distance, drift.feature)))
 
 
 def distribution_distance(first: Floats, second: Floats) -> float:
-    """Return the Kolmogorov-Smirnov distance of two samples."""
+    """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
+
+    It is the greatest difference between the shares of values up to the same number.
+    """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
-    # The empirical distribution functions, which only change at values of the samples.
+
+    # The share of each sample's values up to a
+    # number only changes at values of the samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )
@@ -192,6 +202,7 @@ def _shared_columns(
         first.feature_names[column] != second.feature_names[other_column]
         for column, other_column in pairs
     )
+
     # Otherwise by name.
     if not pairs or names_differ:
         by_name = {name: column for column, name in enumerate(second.feature_names)}

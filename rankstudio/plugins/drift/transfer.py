@@ -77,8 +77,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     Returns
     -------
     Transfer
-        The measured model is the final model of the run; see
-        :func:`rankstudio.engine.experiment.refit.refit`.
+        The measured model is the final model of the run: trained on all its documents,
+        with the parameters and the number of features that its folds selected.
 
     Raises
     ------
@@ -89,10 +89,12 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     -----
     The cost is that of one unit on the first data and of the run on the other data.
     """
+    # All folds of the other data, not those that the run was limited to. The file of the
+    # model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:
-        given_plan, counts = carried(
+        given_plan, counts = saved_model_plan(
             result, dataset, plan, other, Path(folder) / "model.json"
         )
         measured = run_plan(given_plan, other)
@@ -105,7 +107,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     )
 
 
-def carried(
+def saved_model_plan(
     result: RunResult,
     dataset: FoldedDataset,
     plan: Plan,
@@ -116,8 +118,10 @@ def carried(
 
     Parameters
     ----------
-    result, dataset
-        As in `transfer`.
+    result : RunResult
+        The finished run.
+    dataset : FoldedDataset
+        Data of the run.
     plan : Plan
         Plan on the other data whose protocol, measures and convention are used.
     other : FoldedDataset
@@ -128,6 +132,7 @@ def carried(
     Returns
     -------
     Plan
+        Plan that measures the saved model in each fold of the other data.
     dict
         For each fold number, the number of measured queries on which the model was
         trained, and the number of all measured queries.
@@ -137,6 +142,8 @@ def carried(
         GIVEN_MODEL.key, plan, result.data_name, model_path, other
     )
     train_queries = queries_of(whole(dataset))
+
+    # Models are measured on the test part or, without one, on the validation part.
     parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {
         number: (n_shared(part, train_queries), part.n_queries)

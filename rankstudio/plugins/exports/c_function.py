@@ -42,7 +42,10 @@ int main(int argc, char **argv)
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the source of the function ``double NAME(const double *x)``, in C89."""
+    """Return the source of the function ``double NAME(const double *x)``, in C89.
+
+    The only file has the key "", the ending of its name after the stem.
+    """
     # The comment says what the function computes, and which feature each value of x is.
     lines = [
         f"/* {comment_text(function.about, 'c')}",
@@ -55,6 +58,7 @@ def write(function: ScoreFunction) -> Files:
         "",
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
+
     # The body adds up weighted values, or the score
     # of each tree, which is a function of its own.
     body = []
@@ -73,6 +77,8 @@ def write(function: ScoreFunction) -> Files:
         "{",
         "    double s = 0.0;",
     ]
+
+    # "(void)x" prevents a warning if the model has no features.
     lines += ["    (void)x;", *body, "    return s;", "}"]
     return {"": ("\n".join(lines) + "\n").encode()}
 
@@ -80,7 +86,9 @@ def write(function: ScoreFunction) -> Files:
 def _branches(node: Node, indent: str) -> list[str]:
     """Return the lines of C for a node: a return for a leaf, an "if" for a split.
 
-    The lines for values above the threshold need no "else", since every branch returns.
+    A node is the value of a leaf, or a split: the position of an input, a threshold, and
+    the nodes for values up to it and above it. The lines for values above the threshold
+    need no "else", since every branch returns.
     """
     if not isinstance(node, tuple):  # a leaf
         return [f"{indent}return {node!r};"]
@@ -94,12 +102,18 @@ def _branches(node: Node, indent: str) -> list[str]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the function, compiled by an installed C compiler."""
+    """Score documents with the function in a file, compiled by an installed C compiler.
+
+    The scores have the shape (m,) for m documents. They verify the file, which is why
+    only the name of the function is taken from the model.
+    """
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
         raise OutputError(
             f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
         )
+
+    # An array in C must have at least one element.
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:

@@ -30,13 +30,17 @@ def write(function: ScoreFunction) -> Files:
     """Return the text for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in order.
 
     LightGBM needs at least two features, so unused features are added to fewer inputs.
+    The only file has the key "", the ending of its name after the stem.
     """
     names = list(function.columns)
     n_lacking = max(0, 2 - len(names))
     names += ["unused", "unused_too"][:n_lacking]
+
+    # "[-inf:inf]" is the range of each feature's values, which is not known.
     trees = [f"Tree={n}\n{_tree(tree)}\n\n\n" for n, tree in enumerate(function.trees)]
     text = model_text(trees, names, "[-inf:inf]")
     comment = comment_text(clean_text(function.about), "hash")
+
     # LightGBM reads nothing between the end of the trees and the line "parameters:".
     return {
         "": text.replace(_END_OF_TREES, f"{_END_OF_TREES}# {comment}\n\n", 1).encode()

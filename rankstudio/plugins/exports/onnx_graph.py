@@ -32,13 +32,20 @@ _NO_TRANSFORM = 0
 def write(function: ScoreFunction) -> Files:
     """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
-    The columns of ``X`` are the inputs.
+    The columns of ``X``, for m documents, are the k inputs of the model. The only file
+    has the key "", the ending of its name after the stem.
+
+    Raises
+    ------
+    MissingExtraError
+        If onnx is not installed.
     """
     try:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
-    # a model without inputs gets one that has no effect
+
+    # A model without inputs gets one that has no effect, as a matrix has columns.
     k = max(1, len(function.inputs))
     constants = []
     if function.linear:
@@ -48,7 +55,8 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose attributes hold all splits and leaves.
+        # Trees are one operator whose
+        # attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)
@@ -58,6 +66,7 @@ def write(function: ScoreFunction) -> Files:
         node = helper.make_node(
             "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
         )
+
     # The graph with its input, its only operator and its output.
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
@@ -77,6 +86,7 @@ def write(function: ScoreFunction) -> Files:
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
+
     # The ids and names of the features, one on each
     # line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
@@ -106,8 +116,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all leaves, and
-            # whether it is a leaf.
+            # Each child becomes its position among all splits or all
+            # leaves, and whether it is a leaf.
             below_child, above_child = [
                 (first_leaf - 1 - child, True)
                 if child < 0
@@ -116,7 +126,9 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
-    # The operator wants one list for each property of the splits.
+
+    # The operator has one list for each property of the splits. In its terms, "true" is
+    # the child for values up to the threshold.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(
         *splits, strict=True
     )
@@ -138,7 +150,15 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with ONNX Runtime, on one thread."""
+    """Score documents with the graph in a file by ONNX Runtime.
+
+    It runs on one thread. The scores have the shape (m,) for m documents.
+
+    Raises
+    ------
+    MissingExtraError
+        If onnxruntime is not installed.
+    """
     try:
         import onnxruntime  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -148,6 +168,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     session = onnxruntime.InferenceSession(
         files[""], options, providers=["CPUExecutionProvider"]
     )
+
+    # The graph of a model without inputs has one that has no effect.
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
     (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})
     return np.asarray(scores)[:, 0]

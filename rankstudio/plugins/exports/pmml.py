@@ -25,11 +25,15 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the XML document; its fields are named after the features."""
+    """Return the XML document; its fields are named after the features.
+
+    The only file has the key "", the ending of its name after the stem.
+    """
     # The root and its header say what wrote the model.
     root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
+
     # The fields are the features that the model uses.
     fields = SubElement(
         root, "DataDictionary", numberOfFields=str(len(function.inputs))
@@ -58,7 +62,8 @@ def write(function: ScoreFunction) -> Files:
                 coefficient=repr(weight),
             )
     else:
-        # Trees are the segments of an ensemble whose predictions are added up.
+        # Trees are the segments of an ensemble
+        # whose predictions are added up.
         model = SubElement(
             root, "MiningModel", modelName=function.name, functionName="regression"
         )
@@ -66,6 +71,9 @@ def write(function: ScoreFunction) -> Files:
         segments = SubElement(model, "Segmentation", multipleModelMethod="sum")
         for number, tree in enumerate(function.trees, start=1):
             segment = SubElement(segments, "Segment", id=str(number))
+
+            # The predicate of a segment: the
+            # tree counts for each document.
             SubElement(segment, "True")
             _tree(segment, tree, function)
     ElementTree.indent(root)
@@ -75,7 +83,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Add the input fields of a model, and its output."""
+    """Add to a model's element its input fields, and its output, the predicted score."""
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
         SubElement(schema, "MiningField", name=feature.identifier, usageType="active")
@@ -86,7 +94,10 @@ def _schema(model: Element, function: ScoreFunction) -> None:
 
 
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
-    """Add the model of a tree to a segment."""
+    """Add the model of a tree to the element of a segment.
+
+    Its fields are the inputs that it splits on.
+    """
     model = SubElement(
         segment,
         "TreeModel",
@@ -96,17 +107,19 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     schema = SubElement(model, "MiningSchema")
     for column in sorted({column for column, _, _, _ in tree.splits}):
         SubElement(schema, "MiningField", name=function.inputs[column].identifier)
+
+    # Every document enters the root.
     names = list(function.columns)
-    top = SubElement(model, "Node")
-    SubElement(top, "True")
-    _grow(top, tree.nested(), names)
+    root = SubElement(model, "Node")
+    SubElement(root, "True")
+    _grow(root, tree.nested(), names)
 
 
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
     """Add the contents of a node to its element, which already has the predicate of the node.
 
     A leaf has a score; a split has two child elements, the first for values up to the
-    threshold.
+    threshold. ``names`` are the fields of the inputs, by position.
     """
     if not isinstance(node, tuple):  # a leaf
         parent.set("score", repr(node))
@@ -125,7 +138,11 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the XML document, in double precision."""
+    """Score documents with the XML document in a file, in double precision.
+
+    The scores have the shape (m,) for m documents. A table of coefficients is a
+    weighted sum; without one, the document has trees.
+    """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
     table = root.find(f".//{{{_NAMESPACE}}}RegressionTable")
@@ -141,9 +158,11 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _node(element: Element, columns: dict[str, int]) -> Node:
-    """Return the node of an element, with its children.
+    """Return the node of an XML element.
 
-    This is the inverse of :func:`_grow`.
+    It is the value of a leaf, or a split with its two children. A split is the column
+    of a field, a threshold, and the nodes for values up to it and above. ``columns``
+    has the columns by the names of fields.
     """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:

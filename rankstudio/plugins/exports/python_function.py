@@ -77,9 +77,10 @@ def write(function: ScoreFunction) -> Files:
     """Return the text of the module.
 
     It begins with the numbers of the model as dicts and lists. The functions that use
-    them follow.
+    them follow. The only file has the key "", the ending of its name after the stem.
     """
     ids = [feature.id for feature in function.inputs]
+
     # "=" is dropped: "k 5, lambda 2"
     about = " ".join(comment_text(function.about, "python").split())
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
@@ -93,7 +94,10 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         lines += _tree_lines(function, ids)
-    # The functions that compute a score from the numbers.
+
+    # The functions that compute a score from the numbers. Trees that
+    # split on sums of features compute these sums first; a model with
+    # scaled inputs also has a function for all documents of a query.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
@@ -104,7 +108,11 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
-    """Return the lines with the trees of a model, after those with the new features that they split on."""
+    """Return the lines with the trees of a model, after those with the new features that they split on.
+
+    ``ids`` are those of the model's inputs, by position. New features are sums of
+    features.
+    """
     # Trees split on new features, numbered from 1,
     # or else on features, identified by their ids.
     numbers = list(range(1, len(function.sums) + 1)) or ids
@@ -142,14 +150,23 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by running the module in a separate process."""
+    """Score documents by running the module in a separate process.
+
+    The scores have the shape (m,) for m documents. The process has a limit of memory
+    and time. Nothing is imported into this process, as names in a model could contain
+    code.
+    """
     ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))
     needed = _PYTHON_BYTES + _BYTES_PER_VALUE * documents.X.size
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
-        # The script expects these arguments in this order; see trial_script.py.
+
+        # The script `trial_script.py` expects these arguments in this
+        # order: what to run, seconds, bytes, the files, and whether
+        # inputs are scaled. Python gets no settings of the user (-I),
+        # and no other packages (-S).
         arguments = [
             "module",
             str(int(SECONDS)),

@@ -24,7 +24,8 @@ from rankstudio.engine.support.escaping import comment_text
 def write(function: ScoreFunction) -> Files:
     """Return the expression in standard SQL.
 
-    The columns are named after the features.
+    The columns are named after the features. The only file has the key "", the ending of
+    its name after the stem.
     """
     # The terms of the score: weighted columns, or the value of each tree.
     names = [f'"{feature.identifier}"' for feature in function.inputs]
@@ -35,6 +36,7 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_case(tree.nested(), names)}" for tree in function.trees]
+
     # Comments say what the expression computes, and what each column is.
     columns = [
         f"-- {feature.identifier}: feature {feature.id}, {comment_text(feature.name, 'sql')}"
@@ -69,7 +71,10 @@ def _case(node: Node, names: list[str]) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with SQLite."""
+    """Score documents with the expression in a file by SQLite; shape (m,) for m documents.
+
+    A table in memory has a row for each document, with its number and its values.
+    """
     columns = ", ".join(f'"{feature.identifier}" REAL' for feature in function.inputs)
     placeholders = ", ".join("?" for _ in range(len(function.inputs) + 1))
     rows = [(n, *row) for n, row in enumerate(documents.X.tolist())]
@@ -83,9 +88,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
             return np.array(
                 [score for (score,) in base.execute(query)], dtype=np.float64
             )
-    except (
-        sqlite3.Error
-    ) as error:  # SQLite limits the size of expressions more than other databases do
+    # SQLite limits the size of expressions more than other databases do.
+    except sqlite3.Error as error:
         raise OutputError(f"SQLite cannot read the file back: {error}.") from error
 
 

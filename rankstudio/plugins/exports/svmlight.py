@@ -50,7 +50,8 @@ def write(function: ScoreFunction, version: str) -> Files:
     """Return the file; each program reads only its own version.
 
     A support vector has single-precision values and a double-precision factor; each
-    feature has its own vector with the value 1, so that its weight keeps all digits.
+    feature has its own vector with the value 1, so that its weight keeps all digits. The
+    only file has the key "", the ending of its name after the stem.
     """
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
@@ -59,7 +60,8 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        # never -0.0
+        # The programs subtract the threshold from the sum. Adding 0
+        # turns -0.0 into 0.0.
         threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
@@ -71,14 +73,18 @@ def write(function: ScoreFunction, version: str) -> Files:
 def read(
     files: Files, function: ScoreFunction, documents: Documents, prints: str
 ) -> Floats:
-    """Score documents as svm_classify does.
+    """Score documents with the model in a file as svm_classify does.
 
-    Values have single precision, sums double precision, and scores few digits.
+    The scores have the shape (m,) for m documents. Values have single precision, sums
+    double precision, and scores few digits: they are printed by the format ``prints``.
+    With documents in double precision, nothing is rounded.
     """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
-    # Weights are sums over the support vectors.
+
+    # Weights are sums over the support vectors, each a line with a factor, pairs of
+    # feature and value, and a comment after "#".
     weights = [0.0] * len(columns)
     for line in lines[_HEADER_LINES:]:
         alpha, *pairs = line.partition("#")[0].split()
@@ -89,6 +95,7 @@ def read(
             )
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
+
     # Scores are printed with few digits.
     if documents.dtype is np.float64:
         return scores
@@ -106,12 +113,16 @@ def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunctio
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and a scaled function.
+    """Return the function as it is, and a shifted and scaled function with the same ranking.
 
-    With the scale, 8 decimals show most digits of the scores.
+    With the scale, the 8 decimals that the program prints show most digits of the
+    scores. ``ranges`` are those of the values of the inputs in the data.
     """
+    # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
-    # The greatest score that values in these ranges can have.
+
+    # The greatest absolute score that values in these ranges can have: each input is
+    # farthest from 0 at one end of its range.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
@@ -122,7 +133,9 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
             strict=True,
         )
     )
-    # A power of two, so that scaling does not round.
+
+    # A power of two, so that scaling does not round. Its limits avoid factors near the
+    # ends of the range of doubles.
     scale_exponent = 0
     if 0 < greatest_score < math.inf:
         _, score_exponent = math.frexp(greatest_score)
@@ -143,13 +156,14 @@ def _format(
     Parameters
     ----------
     key, label, summary : str
-        See :class:`ModelFormat`.
+        Key on the command line, name for users, and a sentence on the contents.
     version : str
         Version of the program, in the first line of a file.
     prints : str
         How the program prints a score, as a format of "%".
     fit : callable
-        Returns the forms of a function, see :class:`ModelFormat`.
+        Returns the forms of a function with the same ranking, the preferred one first,
+        for some ranges of its values.
     """
     return ModelFormat(
         key,

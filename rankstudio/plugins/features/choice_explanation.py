@@ -92,7 +92,11 @@ class ChoiceContext:
         )
 
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
-        """Return the context with paths of candidates, each identified by its representative column."""
+        """Return the context with paths of candidates, each identified by its representative column.
+
+        A candidate is a group of features, or a feature by itself; the first column of
+        a group stands for all of it.
+        """
         combinations, folds = (
             [
                 replace(alternative, path=groups.path(alternative.path))
@@ -141,11 +145,19 @@ def explain(
     Parameters
     ----------
     context : ChoiceContext
+        The path of the chosen model, its scores, and other paths to compare with.
     feature : int
         0-based column of the feature.
     correlations : ndarray of shape (n, n), optional
-        Correlations of the features within queries.
+        Correlations of the n features within queries.
+
+    Returns
+    -------
+    ChoiceExplanation
+        A title and sentences.
     """
+    # A feature of a group is explained by its group, for which the column of the first
+    # member stands from here on.
     groups = context.groups
     together = ""
     if groups is not None:
@@ -157,10 +169,14 @@ def explain(
         correlations = (
             None if correlations is None else groups.correlations(correlations)
         )
-    inside = feature in context.path.steps[context.position].selected
+
+    # A path of iterations or rounds (its step kind is not FEATURES) weighs all features
+    # at once; on the other paths, the feature was selected at a step, or is not in the
+    # chosen model.
+    in_model = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
-        title, sentences = _weight_explanation(context, feature, inside)
-    elif inside:
+        title, sentences = _weight_explanation(context, feature, in_model)
+    elif in_model:
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
         title = tr("Why it was selected at step {step}").format(step=margin.number)
@@ -177,23 +193,31 @@ def explain(
             _closest_step_sentence(context, feature, correlations),
         ]
         sentences.append(_displacement_sentence(context, feature, correlations))
-    if not inside:
+    if not in_model:
         sentences.append(
             _similarity_sentence(context, feature, correlations, sentences)
         )
-    sentences.append(_alternatives_sentence(context, feature, inside))
+    sentences.append(_alternatives_sentence(context, feature, in_model))
     return ChoiceExplanation(
         title, tuple(sentence for sentence in (together, *sentences) if sentence)
     )
 
 
 def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
-    """Explain why a feature was selected, and how far ahead of which rival it was."""
+    """Explain why a feature was selected, and how far ahead of which rival it was.
+
+    The margin has the feature, the best other candidate (the rival), and the lead as a
+    share of the greater of their scores; a negative share means that the rival was
+    ahead.
+    """
     score = context.score
     if np.isnan(margin.score):
         return tr(
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
+
+    # A backward selection drops the feature with the least score, so that the "selected"
+    # feature is the one that was dropped.
     if score.least and margin.rival is not None:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
@@ -211,12 +235,16 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         text = tr("The next candidate, {rival}, was {share} behind: a near tie.")
     else:
         text = tr("The next candidate, {rival}, was {share} behind.")
-    compared = text.format(rival=rival, share=percent(abs(margin.share)))
-    return f"{_effect_sentence(score, margin.score)} {compared}"
+    comparison = text.format(rival=rival, share=percent(abs(margin.share)))
+    return f"{_effect_sentence(score, margin.score)} {comparison}"
 
 
 def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Explain the selection of a feature if the feature or its rival did not lower the criterion."""
+    """Explain the selection of a feature if the feature or its rival did not lower the criterion.
+
+    ``rival`` is the column of the best other candidate. A score is the reduction of the
+    criterion: negative if adding the feature raises it.
+    """
     score = margin.score
     rival_score = margin.rival_score
     if score > 0:
@@ -262,7 +290,11 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
 
 
 def _effect_sentence(score: CandidateScore, value: float) -> str:
-    """Describe the effect of a feature: "Lowered the leave-query-out error per document by 2.5."."""
+    """Describe the effect of a feature with a score.
+
+    An example is "Lowered the leave-query-out error per document by 2.5.".
+    """
+    # A score that is no reduction of the criterion is given by its own name.
     if score.source is ScoreSource.CRITERION:
         text = (
             tr("Raised the {name} {unit} by {number}.")
@@ -278,7 +310,10 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
 
 
 def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return the sentence on how far a dropped feature was below the next one that stayed."""
+    """Return the sentence on how far a dropped feature was below the next one that stayed.
+
+    This is for backward selection: ``rival`` is the column of the feature that stayed.
+    """
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
         "below that of {rival}."
@@ -299,7 +334,8 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
     """Return the sentence on a feature's rank at the first step.
 
-    It is "" if it was selected there.
+    It is "" if the feature was selected there, or was no candidate. ``step_number`` is
+    that of the step at which it was selected.
     """
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
@@ -328,16 +364,25 @@ def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
 def _closest_step_sentence(
     context: ChoiceContext, feature: int, correlations: Floats | None
 ) -> str:
-    """Return the sentence on the step at which a feature came closest to being selected."""
+    """Return the sentence on the step at which a feature came closest to being selected.
+
+    Steps after the chosen model do not count. The feature that was selected there is
+    named, with its correlation if ``correlations``, of shape (n, n), are there.
+    """
     path = context.path
     score = context.score
     scores = [
         score.of(step, path.divisor) for step in path.steps[: context.position + 1]
     ]
+
+    # The score at each step as a share of the step's best score, by which steps can be
+    # compared; NaN at steps where the feature was no candidate.
     share_of_best = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
     index = int(np.nanargmax(share_of_best))
+
+    # The columns that were selected at this step; a group has several.
     selected = taken_at(path, index)
     values = scores[index]
     details = {
@@ -353,6 +398,8 @@ def _closest_step_sentence(
     name = _name_with_r(context.names[winner], correlations, feature, winner)
     if score.source is ScoreSource.CRITERION and min(winner_score, own_score) <= 0:
         return _closest_without_use(winner_score, own_score, details, name)
+
+    # Gains are scores with a sign by which the greatest is the best.
     size = max(abs(winner_score), abs(own_score))
     behind = float(gains[winner] - gains[feature]) / size if size else 0.0
     text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
@@ -366,7 +413,11 @@ def _closest_step_sentence(
 def _closest_without_use(
     winner_score: float, own_score: float, details: Mapping[str, object], name: str
 ) -> str:
-    """Return the sentence on the closest step, if one of the two features did not lower the criterion."""
+    """Return the sentence on the closest step, if one of the two features did not lower the criterion.
+
+    A score is the reduction of the criterion. ``details`` has the step and the rank of
+    the feature there, and ``name`` is that of the feature that was selected instead.
+    """
     if own_score > 0:
         text = tr(
             "Closest at step {step}: {place}. It would have lowered the error, unlike the selected {name}."
@@ -389,7 +440,8 @@ def _displacement_sentence(
 ) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
-    It is "" for a small fall.
+    It is "" for a fall of less than a tenth, or if the method selects the feature with
+    the least score. ``correlations`` has the shape (n, n), or is None.
     """
     path = context.path
     score = context.score
@@ -397,6 +449,8 @@ def _displacement_sentence(
         float(score.of(step, path.divisor)[feature])
         for step in path.steps[: context.position + 1]
     ]
+
+    # A feature that is selected at a step lowers the scores of the next one.
     falls = [
         (before - after, step_index)
         for step_index, (before, after) in enumerate(pairwise(values))
@@ -430,6 +484,9 @@ def _similarity_sentence(
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
+
+    # The correlations have the shape (n, n) for n features. A correlation of 0 is that of
+    # a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
     if correlations[feature, closest] == 0 or is_named:
@@ -439,16 +496,20 @@ def _similarity_sentence(
 
 
 def _weight_explanation(
-    context: ChoiceContext, feature: int, inside: bool
+    context: ChoiceContext, feature: int, in_model: bool
 ) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all features at once: return a title and sentences."""
+    """Explain a feature of a model that weighs all features at once.
+
+    Return a title and sentences. ``in_model`` says whether the feature has a weight in
+    the chosen model.
+    """
     path = context.path
     score = context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
-    if not inside or values[feature] == 0:
+    if not in_model or values[feature] == 0:
+        # The step at which the feature had its greatest score.
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
-        # step at which the feature had the greatest score
         top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
         if history[top] > 0:
@@ -460,6 +521,9 @@ def _weight_explanation(
             then=_at_round(path, path.steps[top].number),
         )
         return tr("Why it is not in the model"), [sentence]
+
+    # The feature is compared with the next one in order of score, if that has a
+    # positive score; without it, the fields of the comparison are not used.
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
     text = tr("{name} {value} {at}, {place}.")
@@ -486,66 +550,86 @@ def _at_round(path: PathResult, step_number: int) -> str:
     return tr("at round {number}").format(number=step_number)
 
 
-def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -> str:
-    """Return the sentence on the other parameters and folds for which the outcome would differ."""
+def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool) -> str:
+    """Return the sentence on the other parameters and folds for which the outcome would differ.
+
+    ``in_model`` is the outcome: whether the feature is in the chosen model. The sentence
+    is "" if there is nothing to compare with.
+    """
     size = context.size
     parts = []
-    if inside and size == context.n_candidates:
+
+    # A model with all features has each of them, whatever the parameters are.
+    if in_model and size == context.n_candidates:
         return ""
     combinations = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations
     ]
     if len(combinations) > 1:
-        parts.append(_state_labels(context.axis, combinations, not inside))
+        parts.append(_state_labels(context.axis, combinations, not in_model))
     folds = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.folds
     ]
     if folds:
-        parts.append(_state_labels("fold", folds, not inside))
+        parts.append(_state_labels("fold", folds, not in_model))
     if not parts:
         return ""
+
+    # A part is "" if the outcome is the same everywhere.
     differing = [part for part in parts if part]
     kind = "several" if size > 1 else "one"
     if context.path.step_kind is not StepKind.FEATURES:
         kind = "model"
-    text = _other_template(kind, inside) if differing else _same_template(kind, inside)
+    text = (
+        _other_template(kind, in_model) if differing else _same_template(kind, in_model)
+    )
     return text.format(size=size, where=either(differing))
 
 
-def _other_template(kind: str, inside: bool) -> str:
-    """Return the template of the sentence on where the outcome would differ."""
+def _other_template(kind: str, in_model: bool) -> str:
+    """Return the template of the sentence on where the outcome would differ.
+
+    ``kind`` is that of the chosen model: "model" for one that weighs all features,
+    "several" or "one" for a selection of several features or of one. ``in_model`` says
+    whether it has the feature.
+    """
     if kind == "model":
-        if inside:
+        if in_model:
             return tr("It would not be in the model {where}.")
         return tr("It would be in the model {where}.")
     if kind == "several":
-        if inside:
+        if in_model:
             return tr("It would not be among the first {size} {where}.")
         return tr("It would be among the first {size} {where}.")
     return (
         tr("It would not be selected first {where}.")
-        if inside
+        if in_model
         else tr("It would be selected first {where}.")
     )
 
 
-def _same_template(kind: str, inside: bool) -> str:
-    """Return the template of the sentence that the outcome is the same on every path of the run."""
+def _same_template(kind: str, in_model: bool) -> str:
+    """Return the template of the sentence on equal outcomes.
+
+    They are the same on every path of the run. ``kind`` is that of the chosen model:
+    "model" for one that weighs all features, "several" or "one" for a selection of
+    several features or of one. ``in_model`` says whether it has the feature.
+    """
     if kind == "model":
         return (
             tr("It is in every model of the run.")
-            if inside
+            if in_model
             else tr("It is in no model of the run.")
         )
     if kind == "several":
-        if inside:
+        if in_model:
             return tr("It is among the first {size} on every path of the run.")
         return tr("It is not among the first {size} on any path of the run.")
     return (
         tr("Every path of the run starts with it.")
-        if inside
+        if in_model
         else tr("No path of the run starts with it.")
     )
 
@@ -562,12 +646,17 @@ def _state_labels(
 ) -> str:
     """Return the text on the ordered labels that have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
 
-    Successive labels are joined to a range. The text is "" if no label has the state.
+    ``axis`` is the name of the parameter, "fold", or "combination" for several
+    parameters, whose labels are only counted. Successive labels are joined to a range.
+    The text is "" if no label has the state.
     """
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
+
+    # A label begins a range if the one before it does not have the state. Before the
+    # first label is none, so that it begins a range, too.
     ranges: list[list[str]] = []
     state_before = not wanted_state
     for label, state in states:
@@ -593,7 +682,11 @@ def _label_range(labels: Sequence[str]) -> str:
 
 
 def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
-    """Return a feature's rank among the candidates: "9th of 46"."""
+    """Return a feature's rank among the candidates: "9th of 46".
+
+    ``values`` are the scores of the n features, NaN for those that are no candidates.
+    Features with equal scores have the same rank.
+    """
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
     text = tr("{rank}th of {count}")

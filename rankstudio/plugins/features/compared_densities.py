@@ -76,6 +76,16 @@ def compared_densities(
     columns : sequence of int
         0-based columns of the features.
 
+    Returns
+    -------
+    tuple of ComparedDensities
+        One for each of these columns.
+
+    Raises
+    ------
+    PlanError
+        If the method compares no densities.
+
     Notes
     -----
     The cost equals scoring these features once.
@@ -93,6 +103,9 @@ def compared_densities(
         grid, classes = _grid_and_densities(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
         rank = order.index(column) + 1 if column in order else 0
+
+        # The method's score of a feature is
+        # its importance plus the divergence.
         importance = score - compared.divergence
         densities.append(
             ComparedDensities(
@@ -102,11 +115,11 @@ def compared_densities(
     return tuple(densities)
 
 
-def next_best(path: PathResult, column: int) -> int | None:
-    """Return the column of the feature selected after a given one; the one before it if it was the last.
+def neighbour_on_path(path: PathResult, column: int) -> int | None:
+    """Return the column of the feature with which the one in ``column`` is compared by default.
 
-    None for the only feature. A feature that was not selected is compared with the last
-    selected one.
+    It is the feature selected next; for the last one, the feature selected before it;
+    and for a feature that was not selected, the last one. None without another feature.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -120,10 +133,14 @@ def next_best(path: PathResult, column: int) -> int | None:
 def _grid_and_densities(
     compared: GradeDensities, y: Floats
 ) -> tuple[Floats, tuple[ClassDensity, ...]]:
-    """Return the grid and the densities at its values.
+    """Return the grid, at most 512 of the P compared values, and the densities of the classes on it.
 
-    Zeros are separate if there are many.
+    Zeros are separate if there are many: then they are not on the grid, and each class
+    has their share of its density. Both results are empty for fewer than two values.
+    ``y`` has the label of each document.
     """
+    # `places` are the P different values, ascending, and `counts` the numbers of documents
+    # with each. Here, each value is there as often as documents have it.
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = (
@@ -135,6 +152,8 @@ def _grid_and_densities(
     if indices.size < 2:
         return np.zeros(0), ()
     places = compared.places[indices]
+
+    # Of many values, the ones next to 512 evenly spaced points are enough for a plot.
     if indices.size > MOST_POINTS:
         even_points = np.linspace(places[0], places[-1], MOST_POINTS)
         next_to_points = np.unique(
@@ -142,6 +161,8 @@ def _grid_and_densities(
         )
         indices = indices[next_to_points]
         places = places[next_to_points]
+
+    # Density of each class on the documents with a value, shape (R, P) for R classes.
     mass = compared.densities * compared.counts
     classes = []
     for r, (label, grade) in enumerate(

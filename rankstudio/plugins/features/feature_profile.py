@@ -152,7 +152,11 @@ class FeatureProfile:
     def penalised(
         self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None
     ) -> FeatureProfile:
-        """Return the profile with importance, bounds, and similarity to the features of `with_selected`."""
+        """Return the profile with importance, bounds, and similarity to the features of `with_selected`.
+
+        ``penalties`` are those of this feature alone, in row 0, against the features of
+        `with_selected`, in its columns.
+        """
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
@@ -202,17 +206,19 @@ class Inspector:
         -----
         O(m log m) for m documents, plus O(mn²) once for the correlations of the n features.
         """
+        # The feature's value of each document.
         data = self.dataset
         values = taken_columns(data.X, slice(column, column + 1))[0]
         grid, classes = self._densities(values)
-        measures, ascending = self._alone(values)
+        measures, ascending = self._measures_alone(values)
         rest = [other for other in selected if other != column]
-        closest, correlation = self._closest(column)
+        closest, correlation = self._most_correlated(column)
         return FeatureProfile(
             feature_id=int(data.feature_ids[column]),
             name=data.feature_names[column],
             grid=grid,
             classes=classes,
+            # Only a constant feature is not correlated with itself.
             constant=bool(self.correlations[column, column] == 0),
             alone=measures,
             ascending=ascending,
@@ -232,7 +238,7 @@ class Inspector:
                 )
                 for other in rest
             ),
-            explained=self._explained(column, rest),
+            explained=self._explained_share(column, rest),
         )
 
     @cached_property
@@ -245,6 +251,10 @@ class Inspector:
         data = self.dataset
         if isinstance(data.X, SparseRows):
             return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
+
+        # The products of all pairs of centred columns are summed over
+        # shards of whole queries, as the centred copy of all rows might
+        # not fit into memory.
         gram = np.zeros((data.n_features, data.n_features))
         for part in shards_of(data.query_ptr, _BLOCK_ROWS):
             rows = data.X[part.rows]
@@ -252,6 +262,9 @@ class Inspector:
             block = centre(rows, ptr - part.first_row)
             gram += block.T @ block
             release(rows)
+
+        # A constant column has the norm 0, and
+        # gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         correlations: Floats = np.clip(
@@ -270,9 +283,11 @@ class Inspector:
         return clusters(correlations)
 
     def measured_by(self, convention: str, measure: str) -> Inspector:
-        """Return an inspector with another convention and measure."""
+        """Return an inspector of the same data with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
-        # Correlations and clusters that were computed do not depend on the measure.
+
+        # Correlations and clusters that were
+        # computed do not depend on the measure.
         cached = {
             name: value
             for name, value in vars(self).items()
@@ -283,7 +298,11 @@ class Inspector:
 
     @cached_property
     def _classes(self) -> list[tuple[str, Bools]]:
-        """The relevance classes: label and mask of its documents."""
+        """The relevance classes, at most five.
+
+        Each has the text of its label, and a mask of its documents, of shape
+        (m,).
+        """
         y = self.dataset.y
         labels = np.unique(y)
         if labels.size <= _MAX_CLASSES:
@@ -291,7 +310,9 @@ class Inspector:
                 (text, y == label)
                 for text, label in zip(class_names(labels), labels, strict=True)
             ]
-        # Real-valued labels: ranges with about as many distinct labels each.
+
+        # Real-valued labels: ranges with
+        # about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
         return [
             (_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups
@@ -306,6 +327,7 @@ class Inspector:
         return {name: self._new_evaluator(part) for name, part in self.others.items()}
 
     def _new_evaluator(self, part: RankingDataset) -> Evaluator:
+        """Return an evaluator of a part by two measures: the shown one and another usual one."""
         names = (self.measure, *(name for name in ALONE if name != self.measure))[
             : len(ALONE)
         ]
@@ -316,7 +338,10 @@ class Inspector:
     def _measures_of_other_parts(
         self, column: int, ascending: bool
     ) -> dict[str, dict[str, float]]:
-        """Return the measures of ranking each other part by one feature, in a direction."""
+        """Return the measures of ranking each other part by one feature, by part and by measure.
+
+        With ``ascending``, small values come first, for which the scores are negated.
+        """
         sign = -1.0 if ascending else 1.0
         measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._other_evaluators.items():
@@ -327,14 +352,23 @@ class Inspector:
             measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
 
-    def _explained(self, column: int, other_columns: Sequence[int]) -> float:
-        """Return R² of a column explained by other columns, all centred within queries."""
+    def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
+        """Return R², the share of a column's variance that other columns explain, all centred within queries.
+
+        It is NaN without other columns, or for a constant column.
+        """
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
+
+        # In units of the columns' norms, the normal equations have the
+        # correlations as their matrix, and R² is the product of
+        # right-hand side and solution.
         products = self.correlations[list(other_columns), column]
-        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of
-        # the largest one, and dividing by it would determine R². 1e-10 is above n eps,
-        # and below the eigenvalues of different features.
+
+        # If a feature is a sum of others, an eigenvalue is 0 up to
+        # rounding, n eps of the largest one, and dividing by it would
+        # determine R². 1e-10 is above n eps, and below the eigenvalues
+        # of different features.
         weights = np.linalg.lstsq(
             self.correlations[np.ix_(other_columns, other_columns)],
             products,
@@ -343,11 +377,17 @@ class Inspector:
         return float(np.clip(products @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
-        """Return a grid of values and the density of each relevance class on it."""
+        """Return a grid of values, shape (128,), and the density of each relevance class on it.
+
+        ``values`` has the value of each document. If many are 0, these are left out of
+        the grid, and each class has their share. Both are empty for equal values.
+        """
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
-        # the values are equal, or too close for a grid
+
+        # The values are equal, or too close to
+        # have different numbers between them.
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
         has_separate_zeros = has_many_zeros(values)
@@ -371,11 +411,14 @@ class Inspector:
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)
 
-    def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
-        """Return the measures of ranking by one feature in its better direction, and whether it is ascending.
+    def _measures_alone(self, values: Floats) -> tuple[dict[str, float], bool]:
+        """Return the measures of ranking by one feature in its better direction.
 
-        A feature that is equally good in both directions is not ascending.
+        The second result says whether that direction puts small values first. It is
+        False for a feature that is equally good in both directions.
         """
+        # Two rankings: by the values, and by their negatives, which
+        # puts small ones first.
         by_direction = self._evaluator.evaluate_many(np.stack((values, -values)))
         sign = 1.0 if measure(self.measure).higher_is_better else -1.0
         large_first, small_first = sign * by_direction[self.measure]
@@ -384,8 +427,12 @@ class Inspector:
             name: float(numbers[direction]) for name, numbers in by_direction.items()
         }, bool(direction)
 
-    def _closest(self, column: int) -> tuple[int | None, float]:
-        """Return the column with the largest absolute correlation to a column, and this correlation."""
+    def _most_correlated(self, column: int) -> tuple[int | None, float]:
+        """Return the column with the largest absolute correlation to a column, and this correlation.
+
+        Without any correlation other than 0, return None and NaN.
+        """
+        # The correlation with itself does not count.
         row = self.correlations[column].copy()
         row[column] = 0.0
         closest = int(np.argmax(np.abs(row)))
@@ -397,7 +444,10 @@ class Inspector:
 
 
 def class_names(labels: Floats) -> tuple[str, ...]:
-    """Return the names of the classes of some labels: "not relevant", "relevant", or "relevance 3"."""
+    """Return the names of the classes of distinct, ascending labels: "not relevant", or "relevance 3".
+
+    Only the labels 0, 1 and 0, 1, 2 have names in words.
+    """
     names = (
         _CLASS_NAMES.get(labels.size)
         if np.array_equal(labels, np.arange(labels.size))
@@ -416,6 +466,7 @@ def has_many_zeros(values: Floats) -> bool:
 
 
 def _range_text(labels: Floats) -> str:
+    """Return the name of the class of several ascending labels: "relevance 0.1 to 0.4"."""
     text = (
         tr("relevance {label:g}")
         if labels.size == 1

@@ -33,7 +33,11 @@ _MAX_NAMED_FEATURES = 6
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
-    """Yield substitutes for features of the best run on each dataset, in its first fold and first group."""
+    """Yield substitutes for the features of the best run on each dataset, in its first fold.
+
+    Runs that can be ranked together are in one group; of each dataset, the first group
+    counts.
+    """
     for group in (group for group in source.groups if group.position == 1):
         selecting = [
             run for run in group.runs if run.plan.entry.selects and run.data is not None
@@ -52,6 +56,8 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     fold = next((f for f in folds if f.number == first.fold), None)
     if fold is None or not first.chosen.step.selected:
         return
+
+    # The correlations of wide or sparse data are not computed as a whole.
     if is_wide(fold.train):
         text = f"{run.name}: substitutes compare all pairs of features, and these are too many, or sparse."
         yield Paragraph(text, muted=True)
@@ -84,7 +90,12 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
 def _group_paragraphs(
     run: ReportedRun, model_substitutes: Substitutes
 ) -> Iterator[Paragraph | TextTable]:
-    """Yield the table of similar features, the features without any, and the improving swaps."""
+    """Yield the table of similar features, and paragraphs below it.
+
+    These have the features without similar ones, and the three best swaps. A group is a
+    cluster of similar features with at least one in the model. A swap replaces a
+    feature of the model by another one, or leaves it out.
+    """
     names = run.result.feature_names
     similar = [
         group
@@ -92,6 +103,8 @@ def _group_paragraphs(
         if len(group.selected) + len(group.others) > 1
     ]
     single = [group for group in model_substitutes.groups if group not in similar]
+
+    # The change of the criterion is NaN if it was not computed.
     has_changes = any(
         not isnan(swap.change)
         for group in model_substitutes.groups
@@ -109,6 +122,8 @@ def _group_paragraphs(
             else ""
         )
         title = f"Run {run.number}: similar features"
+
+        # Columns 0, 1 and 3 are texts, the others numbers.
         yield TextTable(
             title,
             tuple(header),
@@ -132,20 +147,31 @@ def _group_paragraphs(
 
 
 def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
-    """Return the swaps of whole groups, those that lower the criterion most first."""
+    """Return the table of swaps of whole groups of features.
+
+    Those that lower the criterion most come first.
+    """
     names = run.result.feature_names
     group_of = group_names(feature_groups_of(run.plan))
     ids = run.result.feature_ids.tolist()
 
-    def called(columns: Sequence[int]) -> str:
+    def candidate_text(columns: Sequence[int]) -> str:
+        """Return a group's name with its features, or the name of a single feature.
+
+        ``columns`` are those of one candidate, a group or a feature by itself.
+        """
         members = listed(names[column] for column in columns)
         group = group_of.get(ids[columns[0]], "")
         return f"{group} ({members})" if group else members
 
     swaps = sorted(model_substitutes.group_swaps, key=lambda swap: swap.change)
     rows = tuple(
-        (called(s.removed), called(s.added), significant(s.change, 2, sign=True))
-        for s in swaps
+        (
+            candidate_text(swap.removed),
+            candidate_text(swap.added),
+            significant(swap.change, 2, sign=True),
+        )
+        for swap in swaps
     )
     note = (
         "A group is selected as a whole. The table has the best swap for each group of the model. The change "
@@ -169,13 +195,20 @@ def _criterion_name(run: ReportedRun) -> str:
 def _group_row(
     group: SubstituteGroup, names: Sequence[str], *, with_change: bool
 ) -> tuple[str, ...]:
-    """Return the table row of a group of similar features, with its best swap and the change by it."""
+    """Return the table row of a group of similar features.
+
+    It has the best swap of the group and the change by it. ``with_change`` adds the
+    column of the change of the criterion.
+    """
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
     n_more = len(group.others) - len(named_others)
     others_text = (
         listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     )
+
+    # Swaps without a computed change (NaN) come last. In a cluster without other
+    # features there is nothing to swap.
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
         key=lambda candidate: np.inf if isnan(candidate.change) else candidate.change,

@@ -160,6 +160,7 @@ def substitutes(
     plan : Plan
         Plan of the path.
     path : PathResult
+        Path of the model.
     position : int
         Position of the model on the path.
     data : QueryData
@@ -175,7 +176,11 @@ def substitutes(
     Returns
     -------
     Substitutes
+        Clusters of similar features, and the swaps and removals that change the
+        criterion best.
     """
+    # Of very many selected features, those with the greatest weights are shown. `ranked`
+    # are the shown ones, in the order of selection.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -185,11 +190,15 @@ def substitutes(
     parameters = (
         path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
     )
+
+    # None if the ranker is not RankRLS: then the effect of a swap is not computed.
     regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
-    joint = (
+
+    # Columns of groups of several features, which are only swapped as a whole.
+    grouped_columns = (
         {column for group in groups.groups if len(group) > 1 for column in group}
         if groups
         else set()
@@ -208,17 +217,20 @@ def substitutes(
     else:
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
+
+    # Per document, if the criterion is a sum over documents. Members
+    # of groups are not swapped alone.
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()
-        if not joint & set(swap)
+        if not grouped_columns & set(swap)
     }
     return Substitutes(
         columns=columns,
         correlations=correlations[np.ix_(columns, columns)],
         selected=selected,
         groups=_substitute_groups(
-            correlations, clusters, ranked, columns, changes, joint
+            correlations, clusters, ranked, columns, changes, grouped_columns
         ),
         better=_improving_swaps(correlations, changes),
         why_no_swaps=reason,
@@ -230,11 +242,15 @@ def substitutes(
 def _shown_columns(
     correlations: Floats, clusters: Clusters, selected: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones and the features most similar to them."""
+    """Return the columns to show: all, or the selected ones and the features most similar to them.
+
+    The columns are in the order of the clusters, at most `MOST_SHOWN` of them.
+    """
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     similarity = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
-    # greater than any correlation: selected features come first
+
+    # 2 is greater than any correlation, so that selected features come first.
     similarity[list(selected)] = 2.0
     chosen = set(np.argsort(-similarity, kind="stable")[:MOST_SHOWN].tolist())
     return tuple(column for column in clusters.order.tolist() if column in chosen)
@@ -249,15 +265,21 @@ def _criterion_changes(
 ) -> tuple[Changes, str]:
     """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
 
-    The added features are all shown ones. If these would take too long, they are only
-    the shown ones in the clusters of the selected features.
+    The reason is "" if changes are computed; without candidates there are none. The
+    added features are all shown ones. If these would take too long, they are only the
+    shown ones in the clusters of the selected features.
     """
-    inside = set(selected)
+    model_columns = set(selected)
     in_same_clusters = {
         int(other) for column in selected for other in clusters.members(column)
-    } - inside
-    Q = data.ptr.size - 1
-    for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
+    } - model_columns
+
+    # The first of the two sets of candidates whose swaps do not take too long.
+    Q = data.ptr.size - 1  # number of queries
+    for columns in (
+        set(shown_columns) - model_columns,
+        in_same_clusters & set(shown_columns),
+    ):
         if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
@@ -265,9 +287,14 @@ def _criterion_changes(
             criterion, swapped, without, _ = swap_criteria(
                 data, regularization, selected, candidates
             )
-            # a row per removed column; the removal comes first
+
+            # A row per removed feature: the criterion
+            # without it in column 0, and with each
+            # candidate instead in the other columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
+
+            # Differences by rounding are no changes.
             changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
             return {
@@ -287,18 +314,24 @@ def _group_swaps(
 ) -> tuple[tuple[GroupSwap, ...], str]:
     """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
 
-    Only swaps in which at least one of the two candidates is a group are returned.
+    Only swaps in which at least one of the two candidates is a group are returned. A
+    candidate is a group, or a feature by itself; ``divisor`` makes changes comparable
+    between folds.
     """
-    inside = groups.containing(selected)
-    n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
+    # The number of additions of a feature in all swaps together, of which the time is
+    # estimated. `model_groups` has the positions of the model's candidates.
+    model_groups = groups.containing(selected)
+    n_added = len(model_groups) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
         return (), NOT_SWAPPED
     criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
+
+    # The least cost with the added group, by the position of the removed group.
     best: dict[int, tuple[float, int]] = {}
     for (removed, added), cost in swapped.items():
         best[removed] = min(best.get(removed, (cost, added)), (cost, added))
     swaps = []
-    for removed in (group for group in inside if group in best):
+    for removed in (group for group in model_groups if group in best):
         cost, added = best[removed]
         change = (
             0.0
@@ -315,14 +348,16 @@ def _substitute_groups(
     selected: Sequence[int],
     shown_columns: Sequence[int],
     changes: Changes,
-    joint: Container[int],
+    grouped_columns: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
     """Return the selected features by cluster, with similar unselected features and the best swaps.
 
-    ``joint`` contains the features of groups, which are not swapped one by one.
+    ``changes`` are those of the criterion by the removed and the added column, and
+    ``grouped_columns`` contains the features of groups, which are not swapped one by one.
     """
+    # Clusters in the order of their first selected features.
     groups = []
-    inside = set(selected)
+    model_columns = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
         chosen = tuple(
@@ -332,26 +367,32 @@ def _substitute_groups(
         outside = tuple(
             int(c)
             for c in members[np.argsort(-similarity, kind="stable")]
-            if c not in inside
+            if c not in model_columns
         )
+
+        # |r| of each pair of the cluster's
+        # features, above the diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]
         least = float(pairs.min()) if pairs.size else float("nan")
-        # Without unselected features in the cluster, any shown one may be the best
-        # swap, but no constant one: its correlation is 0, even with itself.
+
+        # Without unselected features in the cluster, any
+        # shown one may be the best swap, but no constant
+        # one: its correlation is 0, even with itself.
         possible = outside or tuple(
-            c for c in shown_columns if c not in inside and correlations[c, c]
+            c for c in shown_columns if c not in model_columns and correlations[c, c]
         )
-        possible = tuple(column for column in possible if column not in joint)
+        possible = tuple(column for column in possible if column not in grouped_columns)
         swaps = [
-            _best_swap(correlations, changes, column, possible, exact=bool(outside))
+            _best_swap(correlations, changes, column, possible, by_change=bool(outside))
             for column in chosen
-            if column not in joint
+            if column not in grouped_columns
         ]
-        # A single feature of a group without similar features is described by the swap
-        # of its group.
-        if not outside and len(chosen) == 1 and chosen[0] in joint:
+
+        # A single feature of a group without similar features is
+        # described by the swap of its group.
+        if not outside and len(chosen) == 1 and chosen[0] in grouped_columns:
             continue
         groups.append(
             SubstituteGroup(
@@ -366,14 +407,20 @@ def _best_swap(
     changes: Changes,
     removed: int,
     possible: Sequence[int],
-    exact: bool,
+    by_change: bool,
 ) -> Swap | None:
-    """Return the swap with the best change of the criterion if ``exact``, or the most similar feature."""
+    """Return the best swap for the feature in column ``removed``; None if ``possible`` is empty.
+
+    ``possible`` are the columns of the features that may be added. The best of them has
+    the least change of the criterion if ``by_change``, else the greatest similarity to
+    the removed one.
+    """
     if not possible:
         return None
 
     def change_and_similarity(added: int) -> tuple[float, float]:
-        change = changes.get((removed, added), float("inf")) if exact else 0.0
+        """Return a sort key: the best change first, if changes count, then the greatest similarity."""
+        change = changes.get((removed, added), float("inf")) if by_change else 0.0
         return change, -abs(correlations[removed, added])
 
     return _new_swap(
@@ -386,8 +433,9 @@ def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]
 
     Features without a swap that lowers the criterion are left out.
     """
+    # Change and added column by the removed column. The removal of a feature precedes
+    # its swaps, which have to be clearly better than it.
     best: dict[int, tuple[float, int | None]] = {}
-    # the removal precedes the swaps of a feature
     for (removed, added), change in changes.items():
         least, _ = best.get(removed, (0.0, None))
         if change < least - _MIN_RELATIVE_FALL * abs(least):

@@ -54,7 +54,8 @@ _FIRST_NAME = "feature_0"
 def is_foreign_text(path: Path) -> bool:
     """Return whether a file is a model of another program, by its beginning.
 
-    This function recognizes formats other than JSON.
+    This function recognizes formats other than JSON: ONNX, and the texts of LightGBM and
+    RankLib.
     """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
@@ -68,6 +69,8 @@ def is_foreign_text(path: Path) -> bool:
         return False
     if head.startswith(f"{_LIGHTGBM_START}version="):
         return True
+
+    # A file of RankLib begins with "## " and the name of a method.
     first_line, _, _ = head.partition("\n")
     return head.startswith("## ") and first_line[3:].strip() in _RANKLIB_KINDS
 
@@ -86,9 +89,13 @@ def parsed_file(path: Path) -> ParsedModel | None:
 
     Raises
     ------
-    DatasetError, MissingExtraError
-        As of :func:`rankstudio.engine.export.foreign.model_readers.foreign_model`.
+    DatasetError
+        If the model cannot be read.
+    MissingExtraError
+        If its format needs a library that is not installed.
     """
+    # Numbers of features that are places in a feature set ("set") are of use only with
+    # the names in that set.
     try:
         parsed = _parsed_file(path)
     except UnreadableModelError as error:
@@ -112,6 +119,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     if feature_set is None:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
+
+    # The numbers of the model are places in the set, from 0.
     if any(
         SHIFTED in text
         for index, text in enumerate(feature_set.definitions.values())
@@ -125,9 +134,12 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
 
 
 def _parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model in a file of another program.
+    """Return the model in a file of another program; None for a file of no known format.
 
-    Return None for a file of no known format.
+    Raises
+    ------
+    UnreadableModelError, MissingExtraError
+        If the file has a known format, but cannot be read.
     """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return onnx_model(path)
@@ -143,7 +155,8 @@ def _parsed_file(path: Path) -> ParsedModel | None:
         return ranklib_model(text)
     try:
         values = json.loads(text)
-        # raises ValueError for unpaired UTF-16 surrogates
+
+        # Called for its error only: a ValueError for unpaired UTF-16 surrogates.
         json.dumps(values, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
@@ -151,7 +164,7 @@ def _parsed_file(path: Path) -> ParsedModel | None:
 
 
 def _parsed_json(values: Any) -> ParsedModel | None:
-    """Return the model in JSON.
+    """Return the model in the values of a JSON file, by the keys that its program writes.
 
     Return None for unknown contents, which may be one of RankStudio's own models.
     """
@@ -161,14 +174,17 @@ def _parsed_json(values: Any) -> ParsedModel | None:
             isinstance(tree, dict) and "nodeid" in tree for tree in values
         )
         return xgboost_dump(values) if is_dump else None
+
     # Models with "format" are those of RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
+
     # Keys that only one library writes.
     if "learner" in values:
         return xgboost_model(values)
     if "oblivious_trees" in values or {"trees", "features_info"} <= values.keys():
         return catboost_model(values)
+
     # Models of search engines.
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
@@ -184,7 +200,17 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 
 
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
-    """Return a model whose features are those of some data, found by name or else by number."""
+    """Return a model whose features are those of some data, found by name or else by number.
+
+    ``path`` is that of the model's file, for messages and as the origin.
+
+    Raises
+    ------
+    DatasetError
+        If the data do not have a feature of the model.
+    """
+    # The numbers of the features that the model uses: those of the splits or, without
+    # trees, those of the weights, which are a dict by number.
     trees, text = _lightgbm_trees(parsed)
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights
@@ -201,6 +227,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
+
     # The weight of a feature in trees is its share of the splits.
     counts = Counter(column for tree in trees for column, *_ in tree.splits)
     total = sum(counts.values())
@@ -212,7 +239,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 
 
 def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
-    """Return the trees of a model, and their text in LightGBM's format; () and "" without trees.
+    """Return the trees of a model, and their text in LightGBM's format; () and "" for a weighted sum.
 
     The columns of the text are the features that the trees use, except in a model of
     LightGBM itself, whose text keeps its columns.
@@ -236,7 +263,8 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
             for t in lightgbm_trees
         ]
         return tuple(score_trees), text
-    # a tree that is a single leaf changes no ranking
+
+    # A tree that is a single leaf adds the same to all scores, and changes no ranking.
     trees = tuple(tree for tree in parsed.trees if tree.splits)
     if not trees:
         return (), ""
@@ -245,6 +273,8 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     tree_texts = [
         f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
     ]
+
+    # One column more than used, as LightGBM needs at least two features.
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
@@ -256,6 +286,11 @@ def _feature_ids(
 
     Features are found by their names. If some name is unknown and all names are default
     names of a library, the features are found by their numbers instead.
+
+    Raises
+    ------
+    DatasetError
+        If the data do not have a feature of the model; ``path`` is that of its file.
     """
     used = list(used)
     ids = dataset.feature_ids.tolist()
@@ -263,9 +298,13 @@ def _feature_ids(
         number: parsed.names[number] for number in used if number < len(parsed.names)
     }
     id_of = _named_ids(dataset) if name_of else {}
+
+    # The model may have been exported by RankStudio, which changes names for other
+    # programs. Names of the data come first.
     if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if name_of.get(number, "") not in id_of]
+
     # A library that names its first column "feature_0" counts columns from 0, so that
     # its "feature_1" is not the feature with id 1.
     counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
@@ -296,8 +335,13 @@ def _refuse_numbers(
     dataset: FoldedDataset,
     path: Path,
 ) -> None:
-    """Raise a DatasetError if a model without names uses no features, or features not in the data."""
+    """Raise a DatasetError if a model without names uses no features, or features not in the data.
+
+    ``used`` are the numbers of the features in the model, and ``numbers`` the ids of the
+    data's features by such numbers.
+    """
     ids = dataset.feature_ids.tolist()
+
     # The first feature of the model whose number the data do not have.
     missing = next((number for number in used if number not in numbers), None)
     fields = {
@@ -311,6 +355,7 @@ def _refuse_numbers(
             "{file}: the model of {program} uses no features. Open one that has a split or weight."
         )
         raise DatasetError(text.format(**fields))
+
     # Without any numbers, the features of the model
     # and those of the data could not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
@@ -325,13 +370,16 @@ def _refuse_numbers(
             "Expected as many, or names."
         )
         raise DatasetError(text.format(size=parsed.n_features, **fields))
+
     # Some features were matched, but one has a number that the data do not have.
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
             "have numbers from {first} to {last}."
         )
-        shift = parsed.numbering == "set"  # places in a feature set count from 1
+
+        # True counts as 1: users count places in a feature set from 1.
+        shift = parsed.numbering == "set"
         places = {
             "number": missing + shift,
             "first": min(numbers) + shift,
@@ -341,7 +389,7 @@ def _refuse_numbers(
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of features by their possible names; names that two features have are left out.
+    """Return the ids of the data's features by their possible names, without names of two features.
 
     The names are those of the data, the user's, and those of the feature set; blanks
     may also be underscores.
@@ -384,7 +432,9 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
-    # Numbers are places in a feature set.
+
+    # Numbers are places in a feature set, from 0. Without the set, features without
+    # names of their own are in the order of their ids, from 1.
     if parsed.numbering == "set" and feature_set is not None:
         places = {name: index for index, name in enumerate(feature_set.names)}
         return {places[name]: number for number, name in feature_set.ids.items()}
@@ -394,10 +444,14 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
         return {number - 1: number for number in ids}
     if parsed.numbering == "set":
         return {}
+
     # Numbers are ids.
     if parsed.numbering == "id":
         return {number: number for number in ids}
+
     # Numbers are columns.
     if parsed.n_features == max(ids) + 1:  # a column for each id, from 0
         return {number: number for number in ids}
+
+    # As many columns as the data have features, or an unknown number of them.
     return dict(enumerate(ids)) if parsed.n_features in (0, len(ids)) else {}

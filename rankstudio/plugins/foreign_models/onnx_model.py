@@ -83,7 +83,7 @@ class _Stage:
 
 
 def onnx_model(path: Path) -> ParsedModel:
-    """Return the model in a graph with one operator that scores; the graph itself is not run.
+    """Return the model in a file with a graph of which one operator scores; the graph is not run.
 
     Raises
     ------
@@ -98,6 +98,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
+    # An error that already says what is wrong is passed on. All
+    # others mean that the graph does not have the expected parts.
     except UnreadableModelError:
         raise
     except (
@@ -120,9 +122,10 @@ def onnx_model(path: Path) -> ParsedModel:
 
 
 def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
-    """Return the model of a graph.
+    """Return the model of a graph, whose operators must form a chain from the input to the score.
 
-    The operators of the graph must form a chain from the input to the score.
+    ``folder`` is that of the file, in which large constants may have files of their own.
+    Any other graph raises UnreadableModelError.
     """
     graph = model.graph
     if model.functions or graph.sparse_initializer:
@@ -132,6 +135,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     }
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
+
     # Constants are initializers or outputs of Constant
     # nodes; all other nodes are the chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
@@ -139,13 +143,15 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     for node in graph.node:
         kind = checked_operator(node, versions)
         if kind == "Constant":
-            attributes_of(node, folder)  # raises an error for wrong attributes
+            attributes_of(node, folder)  # called for its errors only
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
+
     # Initializers may be listed as inputs of the
     # graph, too; those are no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
+
     # Each value must be defined once, else the name of an input would be ambiguous.
     name_counts = Counter([tensor.name for tensor in graph.initializer])
     name_counts.update([value.name for value in inputs])
@@ -155,6 +161,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     has_repeated_name = max(name_counts.values()) > 1
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
+
     # Follow the chain: each operator takes the
     # output of the one before as its first input.
     stage = _input_stage(inputs[0])
@@ -162,6 +169,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
+
         # The remaining inputs are constants; an optional
         # input that is left out has an empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
@@ -169,6 +177,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
+
     # The ONNX export writes the names of the
     # features to the metadata, one on each line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
@@ -177,9 +186,10 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
-    """Return the stage of a graph's input.
+    """Return the stage (the kind of values between two operators) of a graph's input.
 
-    The input has documents in rows, in single or double precision.
+    The input has documents in rows, in single or double precision; its columns may be
+    of an unknown number, 0.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -200,7 +210,11 @@ def _stage_after(
     attributes: Mapping[str, Any],
     arrays: list[np.ndarray[Any, Any]],
 ) -> _Stage:
-    """Return the stage after an operator; ``arrays`` are its constant inputs."""
+    """Return the stage after an operator: the kind of values that it passes on, and the model, if it scores.
+
+    ``stage`` is the one before it, ``attributes`` are the operator's settings, and
+    ``arrays`` its constant inputs. Anything unknown raises UnreadableModelError.
+    """
     match node.op_type:
         # Operators that only convert values or their shape.
         case "Identity":
@@ -223,11 +237,13 @@ def _stage_after(
             model = ParsedModel(ONNX, trees=trees)
             dtype = "float32"
             is_column = True
+        # The only other known operator, TreeEnsemble.
         case _:
             trees = _ensemble_trees(stage, node, attributes)
             model = ParsedModel(ONNX, trees=trees)
             dtype = stage.dtype
             is_column = True
+
     # No split may be on a column that the input does not have.
     if stage.n_features and any(
         c >= stage.n_features for tree in model.trees for c, *_ in tree.splits
@@ -238,15 +254,17 @@ def _stage_after(
 
 
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
-    """Return the stage after a change of precision.
+    """Return the stage after a change of precision, to single or double.
 
-    RankStudio computes sums in doubles in any case.
+    RankStudio computes sums in doubles in any case, but thresholds of trees are compared
+    with values as they are rounded in the graph.
     """
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
     dtype = types.get(attributes["to"])
     if dtype is None:
+        # The file may have a number that is no type of onnx.
         types_of_onnx = onnx.TensorProto.DataType.values()
         kind = (
             onnx.TensorProto.DataType.Name(attributes["to"])
@@ -278,6 +296,8 @@ def _reshaped(
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
+
+    # With "allowzero", a 0 in a shape would mean a size of 0.
     allowed = _allowed_shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
         text = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
@@ -290,13 +310,20 @@ def _reshaped(
 
 
 def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
-    """Return the stage after an operator for each shape (or axes) that the operator may be given."""
+    """Return the stage after an operator, "Reshape", "Flatten" or "Squeeze", for each shape that it may have.
+
+    For "Flatten" and "Squeeze", the key is the axis or axes instead. In a shape, 0 keeps
+    a size, and -1 infers it from the others.
+    """
     n = stage.n_features
-    if stage.model is None:  # the values are documents, whose shape must not change
-        # 0 keeps a size, -1 infers it
+
+    # Before the operator that scores, values are documents, whose shape must not change.
+    if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
         return dict.fromkeys(shapes[operator], stage)
+
+    # Afterwards they are scores: a column of shape (m, 1), or a row of shape (m,).
     column = replace(stage, is_column=True)
     row = replace(stage, is_column=False)
     match operator:
@@ -313,9 +340,10 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
 def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
-    """Return the weights of a product, and its number of features.
+    """Return the weights of a matrix product, its number of features, and whether scores are a column.
 
-    The third returned value is whether its scores are a column.
+    The weights are those of the n features, as a vector of shape (n,) or as a matrix of
+    shape (n, 1), by which scores become a column.
     """
     (matrix,) = arrays
     if (
@@ -338,7 +366,10 @@ def _matrix_weights(
 def _linear_model(
     stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
 ) -> ParsedModel:
-    """Return the weights of a linear regressor without its constant, which changes no ranking."""
+    """Return the weights of a linear regressor without its constant, which changes no ranking.
+
+    ``values`` are the attributes of the operator.
+    """
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(
@@ -346,7 +377,8 @@ def _linear_model(
     )
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
-    # raises an error for values that are not finite
+
+    # Called for its error only, for a constant that is not finite.
     _weights(values.get("intercepts", ()))
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
@@ -358,7 +390,12 @@ def _weights(values: Sequence[float]) -> dict[int, float]:
 def _check_score(
     node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int
 ) -> None:
-    """Raise UnreadableModelError if an operator computes several scores, or transforms the score."""
+    """Raise UnreadableModelError if an operator computes several scores, or transforms the score.
+
+    A target is a score of a document; ``n_constants`` are the numbers that are added to
+    scores, one for each of them.
+    """
+    # "NONE" is the number 0 or a text, by the operator.
     if n_targets != 1 or n_constants > 1:
         raise refused(
             node,
@@ -374,9 +411,10 @@ def _check_score(
 def _floats(
     node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str
 ) -> list[float]:
-    """Return an attribute of numbers.
+    """Return the numbers of an attribute with a name; empty if the operator does not have it.
 
-    The attribute is a list of floats, or a tensor in the precision of the input.
+    The attribute is a list of floats, or a tensor in ``dtype``, the precision of the
+    input.
     """
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
@@ -392,7 +430,8 @@ def _checked_split(
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    Values up to the threshold are below. No values are missing in RankStudio, so that
+    Values up to the threshold are below. ``mode`` is the comparison of the split, with
+    ``value``, whose branch is the true one. No values are missing in RankStudio, so that
     attributes for missing values have no effect.
     """
     if mode not in _MODES:
@@ -419,6 +458,7 @@ def _checked_split(
             value
         )
     else:
+        # "Less than the value" is "at most the next smaller number".
         threshold = (
             value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
         )
@@ -435,6 +475,7 @@ def _regressor_trees(
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
+
     # The properties of all nodes of all trees are
     # parallel lists; each row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
@@ -444,17 +485,21 @@ def _regressor_trees(
     }
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
+
     # by the numbers of the tree and of the node
     nodes = {(row[0], row[1]): row for row in rows}
+
     # The leaves have their values in lists of
     # their own, by the numbers of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
-    # The tree of each run of consecutive rows; a tree whose rows are not consecutive
-    # occurs twice.
+
+    # The tree of each run of consecutive rows; a tree
+    # whose rows are not consecutive occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
+
     # All values must belong to one score, and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(
@@ -471,14 +516,19 @@ def _regressor_trees(
     if len(set(tree_runs)) != len(tree_runs):
         raise unreadable(ONNX, tr("the nodes of a tree in a row"))
 
-    def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+    def node_of(key: Any) -> Split | float:
+        """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
+
+        A split is a feature, a threshold, and the keys of the nodes for values up to it
+        and above it. Uses `nodes` and `leaves`, both by such keys, of the function.
+        """
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
             return leaves[key]
         column, threshold, true_is_below = _checked_split(
             stage, node, feature, mode, value
         )
+
         # `flat_tree` expects the child below the threshold first.
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
@@ -487,9 +537,10 @@ def _regressor_trees(
     for tree_number, node_number, *_ in rows:
         roots.setdefault(tree_number, node_number)
     trees = [
-        flat_tree(ONNX, (tree_number, root), look)
+        flat_tree(ONNX, (tree_number, root), node_of)
         for tree_number, root in roots.items()
     ]
+
     # Every node must have been reached from a root.
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
@@ -504,6 +555,7 @@ def _ensemble_trees(
     The operator has all splits in one array and all leaves in another.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
+
     # The standard's numbers of the ways to aggregate
     # trees that can be read; others are refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
@@ -511,12 +563,14 @@ def _ensemble_trees(
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
+
     # Thresholds and leaves have the type of the
     # input, and each array has one dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
         raise unreadable(ONNX, tr("each node of a tree once"))
+
     # Each list of properties has one entry for each split.
     lists = {
         k: v
@@ -525,6 +579,7 @@ def _ensemble_trees(
     }
     if any(len(column) != len(splits) for column in lists.values()):
         raise unreadable(ONNX, tr("each node of a tree once"))
+
     # All leaves contribute to target 0, as a document has one score.
     if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
         raise refused(
@@ -534,22 +589,28 @@ def _ensemble_trees(
         )
 
     def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
-        """Return the key of the child of a split for a true or a false comparison."""
+        """Return the key of the child of a split for a true or a false comparison.
+
+        ``side`` is "true" or "false"; the lists in `values` have the children.
+        """
         index = int(values[f"nodes_{side}nodeids"][node_index])
         is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
         return index, is_leaf, side
 
-    def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`.
+    def node_of(key: Any) -> Split | float:
+        """Return a node by its key: the value of a leaf, or a split.
 
-        The key has the index, whether it is one of a leaf, and the side of its parent.
-        With the side, the two children of a split have different keys even if both are
-        the same leaf, as in a tree of one leaf.
+        A split is a feature, a threshold, and the keys of the nodes for values up to it
+        and above it. A key has the index, whether it is one of a leaf, and the side of
+        its parent. With the side, the two children of a split have different keys even
+        if both are the same leaf, as in a tree of one leaf. The lists of splits and
+        leaves are those of the function.
         """
         index, is_leaf, _ = key
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
+
         # A number that the standard does not define
         # is kept as text for the error message.
         mode = (
@@ -562,6 +623,7 @@ def _ensemble_trees(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
         true, false = (child_key(node_index, side) for side in _SIDES)
+
         # `flat_tree` expects the child below the threshold first.
         return (
             (column, threshold, true, false)
@@ -571,7 +633,8 @@ def _ensemble_trees(
 
     # The first node of each tree is a split, also in a tree of one leaf.
     trees = [
-        flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]
+        flat_tree(ONNX, (int(root), False, ""), node_of)
+        for root in values["tree_roots"]
     ]
     return _summed_trees(node, trees, kinds.get(number, str(number)))
 
@@ -579,9 +642,10 @@ def _ensemble_trees(
 def _summed_trees(
     node: onnx.NodeProto, trees: list[ScoreTree], kind: str
 ) -> tuple[ScoreTree, ...]:
-    """Return trees whose leaves add up to the score.
+    """Return trees whose leaves add up to the score; ``kind`` is how the operator combines trees.
 
-    For an average, the leaves are divided by the number of trees.
+    For an average, the leaves are divided by the number of trees. Kinds other than that
+    and the sum raise UnreadableModelError.
     """
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")

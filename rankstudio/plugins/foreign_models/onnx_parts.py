@@ -117,7 +117,11 @@ def of_file(text: str) -> str:
 
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
-    """Return the error for an operator with a property that cannot be read."""
+    """Return the error for an operator with a property that cannot be read; the caller raises it.
+
+    ``problem`` is what the operator has, and ``expected`` what it should have, both as
+    parts of a sentence.
+    """
     text = tr(
         "the operator {operator} of the ONNX model has {what}; expected {expected}."
     )
@@ -142,7 +146,8 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
     """
     operator = OPERATORS.get(node.op_type)
     domain = standard_name(node.domain)
-    # only functions defined in the model have overloads
+
+    # Only functions that are defined in the model have overloads.
     is_function = bool(node.overload)
     if operator is None or operator.domain != domain or is_function:
         text = tr(
@@ -161,6 +166,7 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
             tr("version {version}").format(version=version),
             expected.format(**bounds),
         )
+
     # ONNX leaves out optional inputs at the end, or writes "" for them.
     if len(node.input) not in operator.inputs or len(node.output) != 1:
         places = tr("{n} inputs").format(n=len(node.input))
@@ -177,7 +183,9 @@ def standard_name(domain: Any) -> str:
 
 
 def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
-    """Return the attributes of an operator; tensors as arrays.
+    """Return the attributes of an operator by name, tensors as arrays.
+
+    ``folder`` is that of the model, in which tensors may have files of their own.
 
     Raises
     ------
@@ -192,6 +200,8 @@ def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
     for attribute in node.attribute:
         name = attribute.name
         kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
+
+        # An attribute that refers to another one only occurs in functions.
         if allowed.get(name) != kind or counts[name] > 1 or attribute.ref_attr_name:
             text = tr("the attribute {name}").format(name=of_file(name))
             raise refused(node, text, ", ".join(allowed) or tr("no attributes"))
@@ -219,9 +229,11 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     )
     if tensor.data_type not in types or any(n < 0 for n in tensor.dims):
         raise unreadable(ONNX, tr("constants that are numbers"))
+
     # Values within the model need no file.
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return np.asarray(onnx.numpy_helper.to_array(tensor))
+
     # Otherwise, the model says where the values are; they are little-endian.
     dtype = np.dtype(
         onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
@@ -229,6 +241,7 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     size = math.prod(tensor.dims) * dtype.itemsize
     entries = [(entry.key, entry.value) for entry in tensor.external_data]
     storage = dict(entries)  # "location", "offset" and "length" of the values
+
     # The same error for each of the ways in which the other file can be wrong.
     text = tr(
         "the ONNX model has values in the file {file}; expected {n} bytes in the model's folder."
@@ -243,6 +256,7 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
         "checksum",
     }:
         raise error
+
     # The file must be in the model's folder and the length must be that of the shape.
     offset = _n_bytes(storage.get("offset", "0"))
     length = _n_bytes(storage.get("length", str(size)))
@@ -270,21 +284,19 @@ def _n_bytes(text: str) -> int | None:
 def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    A location that any operating system takes for one outside the folder is refused on
-    all systems.
+    The location is from a file that may be malicious. One that any operating system
+    takes for a place outside the folder is refused on all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
     if not location.isprintable() or any(
         name.anchor or ".." in name.parts for name in names
     ):
         return None
+
+    # Symbolic links are followed, and lead to RuntimeError if they form a circle.
     try:
         path = (folder / location).resolve(strict=True)
         is_file = stat.S_ISREG(path.stat().st_mode)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ):  # RuntimeError for symbolic links that form a circle
+    except (OSError, RuntimeError, ValueError):
         return None
     return path if is_file and path.is_relative_to(folder.resolve()) else None

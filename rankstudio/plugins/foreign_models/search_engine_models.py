@@ -41,7 +41,7 @@ def ranklib_model(text: str) -> ParsedModel:
     """Return the model in a file of RankLib: weights of features by their ids, or trees.
 
     In the trees, a value up to the threshold goes left; RankLib compares both as
-    floats.
+    floats. A file that cannot be read raises UnreadableModelError.
     """
     # The first line names the method; lines that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
@@ -56,15 +56,18 @@ def ranklib_model(text: str) -> ParsedModel:
             for pair in matches
             if pair is not None
         ]
+
         # The id 0 stands for the constant of a regression, which changes no ranking.
         return ParsedModel(
             _RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id"
         )
+
     # All other models are ensembles of trees in XML.
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
-    # no declarations of entities, which an XML parser would expand
+
+    # Declarations of entities, which an XML parser would expand, are refused.
     if "<!" in body or "<?" in body:
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
@@ -83,26 +86,38 @@ def ranklib_model(text: str) -> ParsedModel:
 def _ranklib_tree(tree: Element) -> ScoreTree:
     """Return a tree of RankLib, with its leaves multiplied by the weight of the tree."""
     factor = finite(_RANKLIB, tree.get("weight", "1"))
+
+    # RankLib does not number the nodes: the identity of a node's XML element is its
+    # key.
     nodes = {id(node): node for node in tree.iter("split")}
 
-    def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+    def node_of(key: Any) -> Split | float:
+        """Return a node by its key: the value of a leaf, or a split.
+
+        A split is the id of a feature, a threshold, and the keys of the nodes for values
+        up to it and above it. `factor` is the weight of the tree.
+        """
         node = nodes[key]
         output = node.findtext("output")
         if output is not None:
             return factor * finite(_RANKLIB, output)
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
+
+        # RankLib compares floats, RankStudio doubles: the threshold becomes the greatest
+        # double that is rounded to a float up to it.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
-    return flat_tree(_RANKLIB, id(tree[0]), look)
+    return flat_tree(_RANKLIB, id(tree[0]), node_of)
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a LinearModel or MultipleAdditiveTreesModel of Solr.
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, from the values of its JSON.
 
-    The normalizers of the features are applied to the model.
+    A normalizer changes a feature's values before the model uses them; weights and
+    thresholds are changed so that they apply to the values as they are. Other contents
+    raise UnreadableModelError.
     """
     try:
         # Features have numbers from 0 in their order, and a normalizer each.
@@ -111,8 +126,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            # The weight of a normalized value is divided
-            # by its width; its offset changes no ranking.
+            # A normalizer subtracts an offset, which changes no ranking,
+            # and divides by a width.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight)
                 for name, weight in parameters["weights"].items()
@@ -131,12 +146,17 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
-    """Return the number that Solr subtracts from a value, and the number by which it then divides."""
+    """Return the number that Solr subtracts from a value, and the number by which it then divides.
+
+    ``norm`` is the normalizer of a feature in Solr's JSON; an unknown one raises
+    ValueError.
+    """
     # Without a normalizer, values are used as they are.
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
     parameters = norm.get("params", {})
     kind = str(norm["class"]).rpartition(".")[2]
+
     # Defaults are those of Solr.
     if kind == "StandardNormalizer":
         offset = finite(_SOLR, parameters.get("avg", 0))
@@ -146,6 +166,7 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
+
     # A width of 0 or less would turn the order of values around, or divide by 0.
     if width <= 0:
         raise ValueError(width)
@@ -157,37 +178,50 @@ def _solr_tree(
     numbers: Mapping[str, int],
     norms: list[tuple[float, float]],
 ) -> ScoreTree:
-    """Return a tree of Solr, with thresholds for values that are not normalized."""
-    # Nodes by the identities of their objects, as nodes of Solr have no numbers.
+    """Return a tree of Solr, with thresholds for values that are not normalized.
+
+    ``numbers`` has the numbers of features by name, and ``norms`` what is subtracted
+    from each feature and by what it is divided.
+    """
     factor = finite(_SOLR, tree["weight"])
+
+    # Solr does not number the nodes: the identity of a node's object is its key.
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
-    def look(key: Any) -> Split | float:
-        """Return the split or the leaf with a key, for `flat_tree`."""
+    def node_of(key: Any) -> Split | float:
+        """Return a node by its key: the value of a leaf, or a split.
+
+        A split is the number of a feature, a threshold, and the keys of the nodes for
+        values up to it and above it. The children of a split are added to `nodes`, so
+        that they are there when they are asked for.
+        """
         node = nodes[key]
+
         # Every leaf is multiplied by the weight of the tree.
         if node.get("value") is not None:
             return factor * finite(_SOLR, node["value"])
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
+
         # Solr compares in single precision, with a small slack.
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
-        # The threshold is for a normalized value;
-        # here it becomes one for the value itself.
+
+        # The threshold is for a normalized value; here it becomes one for the value
+        # itself, or the greatest double that Solr rounds to at most the threshold.
         offset, width = norms[number]
         is_normalized = (offset, width) != (0.0, 1.0)
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
         return number, threshold, id(node["left"]), id(node["right"])
 
-    return flat_tree(_SOLR, id(tree["root"]), look)
+    return flat_tree(_SOLR, id(tree["root"]), node_of)
 
 
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
     The numbers in a definition of RankLib are the places of features in the feature
-    set, from 1.
+    set, from 1. Other contents raise UnreadableModelError.
     """
     try:
         # The answer of GET has the model under
@@ -196,7 +230,10 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
-        if isinstance(model, str):  # `values` are type and definition themselves
+
+        # A definition that is a text is not the model yet: `values` are type and
+        # definition themselves.
+        if isinstance(model, str):
             model = source
         kind = model["type"]
         definition = model["definition"]
@@ -209,6 +246,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
+
         # The definition of a model may be JSON text within the JSON.
         contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":

@@ -76,16 +76,20 @@ class CandidatesView(QWidget):
         score : CandidateScore
             The score by which the method compares candidates.
         values : array of shape (n,)
-            The score of each feature; NaN for features that were no candidates.
+            The score of each of the n features of the data; NaN for features that were
+            no candidates.
         margin : Margin
-            Margin of the selected feature.
+            Number of the step, the column of the feature that it selected, and the lead
+            of that feature over the next candidate.
         feature_ids, names : sequence of length n
+            Id and name of each feature, in the order of ``values``.
         kind : StepKind
             Kind of the step, which determines its name: step, iteration or round.
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # The name and number of the step are the title for screen readers.
+        # Screen readers read the name and number of the step as the title. Steps that
+        # add features have no name of their own, other than iterations and rounds.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(
             tr("Candidates at {step} {number}").format(step=step, number=margin.number)
@@ -93,7 +97,9 @@ class CandidatesView(QWidget):
         if not np.isfinite(values).any():
             self._show_nothing(_EMPTY_TEXT)
             return
-        # A group of features has one bar, that of its first feature.
+
+        # All features of a group have the group's score, so that the bar of the first
+        # one is enough. Features are columns, that is positions in `values`.
         ids = np.asarray(feature_ids)
         first_column = {
             name: int(np.flatnonzero(ids == members[0])[0])
@@ -103,7 +109,10 @@ class CandidatesView(QWidget):
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
-            """Return the column whose bar stands for a feature: the first of its group, else its own."""
+            """Return the column whose bar stands for a feature: the first of its group, else its own.
+
+            Uses `first_column`, `own_group` and `ids` of the method.
+            """
             return (
                 first_column.get(own_group.get(int(ids[column]), ""), column)
                 if first_column
@@ -115,12 +124,15 @@ class CandidatesView(QWidget):
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
-            # A partition, as sorting many thousands of candidates would visibly delay
-            # the window.
+
+            # The gain from which on a candidate has a bar. It is
+            # the result of a partition, as sorting many thousands
+            # of candidates would visibly delay the window.
             least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
+
         # One bar for each group or feature, with the selected one marked.
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(
@@ -163,14 +175,18 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     score : CandidateScore
         The score by which the method compares candidates.
     margin : Margin
+        The selected feature, the next candidate (the rival), the scores of both, and
+        the lead as a share of the larger score.
     names : sequence of str of length n
+        Name of each of the n features, by column.
 
     Returns
     -------
     str
         "BM25 of anchor, ahead of LMIR.JM of anchor by 12 %"
     """
-    # Selections that nothing was compared with, or that a tie decided.
+    # Selections without a comparison (a score that is not finite), without another
+    # candidate (no rival), or with an equally good one (a share of 0).
     name = names[margin.feature]
     if not isfinite(margin.score):
         return tr("{name}, without a comparison").format(name=name)
@@ -179,8 +195,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     rival = names[margin.rival]
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
-    # If one of the two does not lower the
-    # criterion, a share of the lead has no meaning.
+
+    # A positive score is a reduction of the criterion. `lead_without_use` says whether
+    # one of the two features does not lower it: then a share of the lead has no meaning.
     if lead_without_use(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:
@@ -188,6 +205,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
         elif margin.rival_score > 0:
             text = tr("{name}, though {rival} would lower the {criterion}")
         return text.format(name=name, rival=rival, criterion=tr(score.criterion))
+
     # The lead over the next candidate, which may be negative.
     relation = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(

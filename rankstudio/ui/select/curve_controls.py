@@ -23,13 +23,15 @@ class LeftOutBox(QCheckBox):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """Return the size with the usual text; shorter texts of the progress leave the size as it is."""
+        """Return a size that fits the usual text, so that the box does not shrink with a shorter text."""
         hint = super().sizeHint()
         metrics = self.fontMetrics()
-        missing = metrics.horizontalAdvance(
+
+        # The width that the present text has less than the usual one, in pixels.
+        missing_width = metrics.horizontalAdvance(
             tr("Left-out queries")
         ) - metrics.horizontalAdvance(self.text())
-        return QSize(hint.width() + max(0, missing), hint.height())
+        return QSize(hint.width() + max(0, missing_width), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the same as :meth:`sizeHint`, so that the text is never cut."""
@@ -38,10 +40,11 @@ class LeftOutBox(QCheckBox):
     def show_state(
         self, share: float | None, *, is_requested: bool, waiting: bool
     ) -> None:
-        """Show whether left-out measures are requested, and the share that is measured.
+        """Show whether left-out measures are requested, and the share of models that is measured.
 
-        ``share`` is None while nothing is being measured; ``waiting`` says that
-        measuring waits for a run.
+        ``share``, from 0 to 1, is None while nothing is being measured. ``is_requested``
+        checks the box: the user wants these measures. ``waiting`` says that measuring
+        waits until no run works.
         """
         self.setChecked(is_requested)
         text = tr("Left-out queries")
@@ -71,6 +74,8 @@ class SmallestButton(QPushButton):
         super().__init__()
         named(self, "smallest-button")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+        # the model that a click chooses: key of its curve, and its x
         self._target: tuple[Hashable, float] | None = None
         self._texts = "", ""  # in full, and short
         self._short = False
@@ -86,12 +91,15 @@ class SmallestButton(QPushButton):
     ) -> None:
         """Offer the marked model or, if it is chosen, the best model of its curve; hide without a mark.
 
-        ``best`` is the x of the best model on the curve, ``chosen`` the key and x of
-        the chosen model, and ``x_name`` the name of x, such as "k".
+        ``mark`` has the smallest model not significantly worse than the best one: the
+        key of its curve and its x. ``best`` is the x of the best model on the same
+        curve, ``chosen`` the key and x of the chosen model, and ``x_name`` the name of
+        x, such as "k".
         """
         self.setVisible(mark is not None)
         if mark is None:
             return
+
         # A second click, when the marked model is
         # chosen already, leads back to the best one.
         is_best = mark.x == best
@@ -99,8 +107,10 @@ class SmallestButton(QPushButton):
         returns_to_best = is_chosen and not is_best
         x = best if returns_to_best else mark.x
         self._target = mark.key, x
+
         # There is nothing to choose if the marked model is the best one and chosen.
         self.setEnabled(not (is_best and is_chosen))
+
         # The full text, and a short one for narrow panels.
         if returns_to_best:
             full = short = tr("Best: {x_name} = {x:g}")
@@ -111,6 +121,7 @@ class SmallestButton(QPushButton):
         self._texts = full, short.format(x_name=x_name, x=x)
         self.setAccessibleName(full)
         self.set_short(self._short)
+
         # The tooltip says what a click chooses.
         if is_best:
             tip = tr(

@@ -30,7 +30,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 @dataclass(frozen=True)
-class OverGrid:
+class CurvesOverGrid:
     """Places of the combinations on curves that are drawn over an axis of the plan, instead of over k.
 
     Each combination is a point of a curve; the combinations of a curve differ only in
@@ -40,7 +40,7 @@ class OverGrid:
     ----------
     axis : Axis
         The axis over which the curves are drawn.
-    number : int
+    position : int
         Position of the axis among those of the plan.
     xs : tuple of float
         For each combination, its value on the axis.
@@ -51,13 +51,13 @@ class OverGrid:
     """
 
     axis: Axis
-    number: int
+    position: int
     xs: tuple[float, ...]
     curves: tuple[int, ...]
     labels: tuple[str, ...]
 
-    def of_curve(self, curve: int) -> list[int]:
-        """Return the combinations on a curve, by ascending value."""
+    def combinations_of(self, curve: int) -> list[int]:
+        """Return the positions of a curve's combinations, by ascending value on the axis."""
         combinations = [
             combination
             for combination, curve_number in enumerate(self.curves)
@@ -68,37 +68,41 @@ class OverGrid:
     def combination(self, curve: int, x: float) -> int:
         """Return the combination at a point of a curve."""
         return min(
-            self.of_curve(curve), key=lambda combination: abs(self.xs[combination] - x)
+            self.combinations_of(curve),
+            key=lambda combination: abs(self.xs[combination] - x),
         )
 
 
-def over_grid(
+def curves_over_grid(
     axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
-) -> OverGrid | None:
-    """Return the curves over the first grid with several values in the combinations.
+) -> CurvesOverGrid | None:
+    """Return curves over the first parameter with a grid of numbers of which several were tried.
 
-    Return None without such a grid.
+    ``axes`` are the parameters of a plan that have several values, and each combination
+    has one value for each axis. Return None without such a grid.
     """
     if len(combinations) < 2:
         return None
+
     # The parameters that differ between combinations;
     # the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
-    number = next((index for index in varied if axes[index].is_grid), None)
-    if number is None:
+    x_axis = next((index for index in varied if axes[index].is_grid), None)
+    if x_axis is None:
         return None
+
     # Combinations with the same values of all other parameters are points of one curve.
-    other_axes = [index for index in varied if index != number]
+    other_axes = [index for index in varied if index != x_axis]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
-    distinct = list(dict.fromkeys(keys))
-    return OverGrid(
-        axis=axes[number],
-        number=number,
-        xs=tuple(float(values[number]) for values in combinations),
-        curves=tuple(distinct.index(key) for key in keys),
+    distinct_keys = list(dict.fromkeys(keys))
+    return CurvesOverGrid(
+        axis=axes[x_axis],
+        position=x_axis,
+        xs=tuple(float(values[x_axis]) for values in combinations),
+        curves=tuple(distinct_keys.index(key) for key in keys),
         labels=tuple(
             combination_label([axes[index] for index in other_axes], key)
-            for key in distinct
+            for key in distinct_keys
         ),
     )
 
@@ -169,7 +173,7 @@ class CurvesPanel(Panel):
 
     Attributes
     ----------
-    over : OverGrid or None
+    over_grid : CurvesOverGrid or None
         Places of the combinations on curves over a grid, if each model has one step;
         else each combination is a curve.
     view : Segmented
@@ -193,26 +197,32 @@ class CurvesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
-        # The settings of the plan whose curves are shown; see `begin`.
+
+        # The settings of the plan whose curves are shown, as `begin` describes them.
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._has_steps = True  # whether paths have several steps
-        self.over: OverGrid | None = None
-        # -1.0 if the criterion is the negative of a measure, which is drawn
+        self.over_grid: CurvesOverGrid | None = None
+
+        # -1.0 if the criterion is the negative of a measure: the measure itself is drawn
         self._sign = 1.0
-        self._selects = False
+        self._selects = False  # whether the method selects features
         self._shows_left_out_only = False  # the data have no validation part
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
-        # What is drawn: the curves, the band of a
-        # permutation test, the marks, and the baseline.
+
+        # What is drawn: the curves; the interval over the folds (its ks, the interval of
+        # the criterion, and those of the measures by name); the chosen and the inspected
+        # model, each the key of its path and its k; and the measures and the name of the
+        # best single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._inspected: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
+
         # The plot of the criterion, and the plot of the measure.
         self.slider = LambdaSlider()
         self.slider.hide()
@@ -231,12 +241,15 @@ class CurvesPanel(Panel):
         self.validation_plot.shared = Shared(
             "validation", tr("Validation curves"), always=True
         )
+
         # Controls beside the plots.
         self.left_out = LeftOutBox()
         self.smallest = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
-        # The heat map, which another controller adds.
+
+        # The heat map, which another controller adds, and whether the user can choose
+        # it; whether the plot of the measure has anything to show.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True
@@ -248,6 +261,8 @@ class CurvesPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
+
+        # A high panel has its two plots above each other.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -313,17 +328,22 @@ class CurvesPanel(Panel):
         self._step_kind = step_kind
         self._has_steps = n_steps > 1
         self._sized = sized
+
         # Without steps, the curves are over a parameter instead of k.
-        self.over = (
-            over_grid(axes, combinations) if sized and not self._has_steps else None
+        self.over_grid = (
+            curves_over_grid(axes, combinations)
+            if sized and not self._has_steps
+            else None
         )
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
+
         # The text below the plots says what the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
-        if self.over is not None:
-            legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
+        if self.over_grid is not None:
+            legend = _ONE_PER_COMBINATION if len(self.over_grid.labels) > 1 else ""
         self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
+
         # No curve has a point yet, and none is chosen.
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
@@ -332,27 +352,29 @@ class CurvesPanel(Panel):
         self.show_smallest(None)
         self.set_caption("")
         self._title_criterion(criterion)
-        # The only step of a ranker has all features, so that the x of its point is not
-        # known in advance.
+
+        # None leaves the range to the points: the only step of a ranker has all
+        # features, and the number of iterations is not known in advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps)
             if n_steps > 1 and step_kind is not StepKind.ITERATIONS
             else None
         )
-        # There is one curve for each combination; over
-        # a parameter, the curves are those of the grid.
+
+        # There is one curve for each combination, or, if the x axis is a parameter, one
+        # for each combination of the other parameters.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
-        if self.over is not None:
-            grid = tuple(sorted(set(self.over.xs)))
-            labels = list(self.over.labels)
+        if self.over_grid is not None:
+            grid = tuple(sorted(set(self.over_grid.xs)))
+            labels = list(self.over_grid.labels)
             names = list(range(len(labels)))
             x_range = (grid[0], grid[-1])
         for plot in self.plots().values():
             plot.x_name = (
-                tr(self.over.axis.label)
-                if self.over is not None
+                tr(self.over_grid.axis.label)
+                if self.over_grid is not None
                 else X_NAMES[step_kind]
             )
             plot.set_axes(
@@ -366,7 +388,9 @@ class CurvesPanel(Panel):
             replace(self.criterion_plot.axes, title=criterion or tr("criterion"))
         )
         left_out = tr("leave-query-out")
-        # link only these words of the title to the glossary
+
+        # Only these words of the title are linked to the glossary; without them, "" links
+        # the whole title to the entry on criteria.
         if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
@@ -374,7 +398,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.setVisible(bool(criterion))
 
     def explain(self, criterion: str, validation: str) -> None:
-        """Set the texts that the two plots show while they are empty."""
+        """Set the texts that the plots of the criterion and of the measure show while they are empty."""
         for plot, text in (
             (self.criterion_plot, criterion),
             (self.validation_plot, validation),
@@ -411,6 +435,10 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
+        """Show the validation measure as curves or as a map, as the user chose.
+
+        Both are hidden if nothing is measured.
+        """
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -426,14 +454,21 @@ class CurvesPanel(Panel):
     def add_step(
         self, key: Key, k: int, criterion: float, validation: Mapping[str, float]
     ) -> None:
-        """Add one point to a curve."""
+        """Add the model of a step, with ``k`` features, to a path as one point.
+
+        ``key`` is the position of the path's combination, and ``validation`` has a
+        value for each measure.
+        """
         path = self._path(key)
-        self._explain()
+        self._set_default_caption()
         path.ks.append(k)
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
-        if self.over is not None:
+
+        # Over a grid, a curve has points of several paths,
+        # so that it is drawn as a whole.
+        if self.over_grid is not None:
             self._draw(key)
         else:
             self.criterion_plot.append(key, k, path.criterion[-1])
@@ -455,9 +490,14 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         key : int, "live" or "inspected"
+            Position of the path's combination, or the name of a path that no run has:
+            that of the chosen or of the inspected model.
         ks, criterion : sequence of shape (K,)
+            For each of the K models of the path, its x (number of features, iteration
+            or round) and its criterion.
         validation : mapping of str to sequence of shape (K,)
-            Values by measure.
+            Values of the models by the name of the measure; a sequence may be shorter
+            than K while not all models are measured.
         label : str
             Label of a path that no run has; the other paths are named after their
             combinations.
@@ -474,8 +514,10 @@ class CurvesPanel(Panel):
             label=label,
             values=tuple(values),
         )
-        self._explain()
+        self._set_default_caption()
         self._draw(key)
+
+        # The marks of the chosen and the inspected model lie on their curves.
         marked_keys = [
             marked_key
             for marked_key, _ in filter(None, (self._chosen, self._inspected))
@@ -504,6 +546,8 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         widget : QWidget
+            Its controls ask for more computations on the shown path, such as a
+            permutation test.
         row : QBoxLayout
             Layout in the widget; its parts are above each other while the panel is
             narrower than `least`.
@@ -512,6 +556,9 @@ class CurvesPanel(Panel):
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
+
+        # The Tab key goes from the button of the smallest model through the widget's
+        # controls to the box of left-out queries.
         focused = (
             child
             for child in widget.findChildren(QWidget)
@@ -526,9 +573,15 @@ class CurvesPanel(Panel):
         interval: Interval | None,
         p_values: Floats | None = None,
     ) -> None:
-        """Show the interval of the permuted criterion at each k, with its p-value; None removes it."""
+        """Show the interval of the permuted criterion at each k, with its p-value; None removes it.
+
+        The permuted criterion is that of selections from shuffled labels. ``interval``
+        has its means, lower and upper ends. All sequences have a value for each k; those
+        that are longer than ``ks`` are cut.
+        """
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
+            # Mean, lower and upper end, and p-value.
             lines = (
                 np.asarray(line, dtype=np.float64)[: len(ks)]
                 for line in (*interval, p_values)
@@ -542,8 +595,10 @@ class CurvesPanel(Panel):
             plot.mark_dirty()
 
     def set_measure(self, name: str) -> None:
-        """Show another measure."""
+        """Show another measure, by its name such as "NDCG@10": draw all curves and marks of it."""
         self._measure = name
+
+        # Left-out measures have a plot of their own only without a validation part.
         left_out = (
             tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
         )
@@ -584,7 +639,8 @@ class CurvesPanel(Panel):
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
-        """Return the label of a path, such as "λ = 2⁶"."""
+        """Return the label of a path, such as "λ = 2⁶"; "path" if there is no other path."""
+        # A text is the key of a path that no run has: `set_path` has set its label.
         if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
         label = (
@@ -601,6 +657,7 @@ class CurvesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
+
         # otherwise a long text would make the form narrower
         self._below.setWordWrap(True)
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -629,6 +686,7 @@ class CurvesPanel(Panel):
             self._asked,
             spacing=2,
         )
+
         # Each row, and the width of the panel from which on its parts are side by side.
         self._rows: list[tuple[QBoxLayout, int]] = [
             (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
@@ -640,10 +698,15 @@ class CurvesPanel(Panel):
         """Connect the signals of the plots, and let each plot follow the zoom and the cursor of the other."""
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
+
+            # A double click on a point, or Enter, chooses its model.
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
+
+        # The button has the curve and the x of its model. Other parts of the window need
+        # the key of the path and the k instead.
         self.smallest.picked.connect(
-            lambda key, x: self.chosen.emit(*self._model_at(key, x))
+            lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
         self.criterion_plot.aligned = self.validation_plot
         self.validation_plot.aligned = self.criterion_plot
@@ -652,8 +715,8 @@ class CurvesPanel(Panel):
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
-    def _explain(self) -> None:
-        """Show in the caption how to choose a model, unless there is a caption already."""
+    def _set_default_caption(self) -> None:
+        """Show in the caption the data and how to choose a model, unless there is a caption already."""
         if not self.caption():
             self.set_caption(
                 " · ".join(filter(None, (self._data_label, self._how_to_act())))
@@ -661,10 +724,11 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots."""
+        # A ranking that a file gives has no number of features.
         if not self._sized:
             return tr("given scores: no features")
-        if self.over is not None:
-            return tr(self.over.axis.label)
+        if self.over_grid is not None:
+            return tr(self.over_grid.axis.label)
         return (
             BELOW[self._step_kind] if self._has_steps else tr("features of the model")
         )
@@ -693,7 +757,9 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Nothing is drawn without a path.
+        # Without a chosen path, the left-out measure of the only path is drawn; of several
+        # paths, none. If the left-out measure is shown alone, the curves themselves have
+        # it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -701,9 +767,13 @@ class CurvesPanel(Panel):
         if path is not None and not self._shows_left_out_only:
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
-        # Over a parameter, the points are those of one curve of the grid.
-        if self.over is not None and key is not None and not isinstance(key, str):
-            xs, values = self._across(self.over.curves[key], self._left_out_name)
+
+        # If the x axis is a parameter, each path is only a point, and all points of its
+        # curve are drawn. A key that is a text belongs to a path that no run has, which
+        # is no part of such a curve.
+        if self.over_grid is not None and key is not None and not isinstance(key, str):
+            xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
+
         # The label says what is left out.
         label = (
             tr("left-out queries, selection not repeated")
@@ -722,32 +792,42 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the points of a curve over the grid: the xs that have a value, and the values.
 
-        ``name`` is that of a measure, or "" for the criterion.
+        ``curve`` is the number of the curve; ``name`` is that of a measure, or "" for
+        the criterion. Each point is a path, and its value that of the path's last model.
         """
-        assert self.over is not None
+        assert self.over_grid is not None
         xs = []
         ys = []
-        for combination in self.over.of_curve(curve):
+        for combination in self.over_grid.combinations_of(curve):
             path = self._paths.get(combination, _Path())
             values = path.validation.get(name, []) if name else path.criterion
             if values:
-                xs.append(self.over.xs[combination])
+                xs.append(self.over_grid.xs[combination])
                 ys.append(values[-1])
         return xs, ys
 
     def _x(self, key: Key, k: float) -> float:
-        """Return the x at which a model of a path is drawn."""
-        if self.over is None:
+        """Return the x at which a model of a path is drawn: its k, or its value on the parameter's axis."""
+        if self.over_grid is None:
             return k
+
+        # A text is the key of a path that no run has: it brings its values on the axes,
+        # but has none before it is set.
         values = self._path(key).values
         if isinstance(key, str):
-            return float(values[self.over.number]) if values else self.over.xs[0]
-        return self.over.xs[key]
+            return (
+                float(values[self.over_grid.position])
+                if values
+                else self.over_grid.xs[0]
+            )
+        return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve that a path is drawn on."""
         return (
-            key if self.over is None or isinstance(key, str) else self.over.curves[key]
+            key
+            if self.over_grid is None or isinstance(key, str)
+            else self.over_grid.curves[key]
         )
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
@@ -755,27 +835,37 @@ class CurvesPanel(Panel):
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:
-        """Draw a path in both plots, as a curve or as a point of its curve over a grid."""
+        """Draw a path in both plots: as a curve or, over a grid, as a point of its curve."""
         path = self._path(key)
-        if self.over is not None and not isinstance(key, str):
-            curve = self.over.curves[key]
+
+        # Over a grid, the whole curve is drawn again. A text is the key of a path that
+        # no run has, which has a curve of its own.
+        if self.over_grid is not None and not isinstance(key, str):
+            curve = self.over_grid.curves[key]
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
             self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
             return
+
+        # Fewer models may have a measure than a criterion.
         values = path.validation.get(self._shown, [])
         xs = [self._x(key, k) for k in path.ks]
         self.criterion_plot.set_curve(key, xs, path.criterion)
         self.validation_plot.set_curve(key, xs[: len(values)], values)
+
+        # `begin` has set the labels of the paths of the run; others bring their own.
         if isinstance(key, str):
             for plot in self.plots().values():
                 plot.family[key].label = self.label(key)
 
     def _draw_band(self) -> None:
+        """Draw the interval over the folds around the mean of the chosen path, in both plots."""
         if self._band is None:
             return
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
-        # a negative sign exchanges the ends
+
+        # The negative of a measure is stored, and the measure is drawn: its lower end is
+        # the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
@@ -790,7 +880,10 @@ class CurvesPanel(Panel):
         )
 
     def _mark(self) -> None:
-        """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path."""
+        """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
+
+        Without a chosen model, remove its marks.
+        """
         self._draw_left_out()
         self._mark_inspected()
         if self._chosen is None:
@@ -804,6 +897,10 @@ class CurvesPanel(Panel):
         self.validation_plot.select(curve, x, self._note(key, k))
 
     def _mark_inspected(self) -> None:
+        """Mark the inspected model in both plots, with a note in the plot of the measure.
+
+        Without an inspected model, remove the marks.
+        """
         if self._inspected is None:
             for plot in self.plots().values():
                 plot.inspect(None)
@@ -817,20 +914,26 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        Return () for a point without a value.
+        ``state`` says whether the model is chosen or inspected. Return () for a point
+        without a value.
         """
+        # The last models of a path may not be measured yet, so that the lengths differ.
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
-        # The first line names the model.
+
+        # The first line names the model: its k, unless the x axis is a parameter, its
+        # values if there are several paths, and its state. A ranking from a file has
+        # neither k nor values.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = (
-            [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+            [] if self.over_grid is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         )
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
-        # One line for each measure of the point.
+
+        # One line for the shown measure, and one for the left-out measure beside it.
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
         parts = [(left_out if self._shows_left_out_only else validated, values[k])]
@@ -853,23 +956,32 @@ class CurvesPanel(Panel):
         self.picked.emit(*self._model_at(key, x))
 
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
-        """Return the key of the path and the k of the model at a point of a curve."""
-        if self.over is not None:
-            key = key if isinstance(key, str) else self.over.combination(key, x)
+        """Return the key of the path and the k of the model at a point of a curve.
+
+        Over a grid, each point is a path, of which the last model is meant.
+        """
+        if self.over_grid is not None:
+            key = key if isinstance(key, str) else self.over_grid.combination(key, x)
             x = self._path(key).ks[-1]
         return key, int(x)
 
 
 def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
-    """Return the legend of the curves: which ones are dark and which bright; "" for a single curve."""
+    """Return the legend of the curves: which ones are dark and which bright; "" for a single curve.
+
+    Each combination, a value for each axis of the plan, has a curve.
+    """
     if len(combinations) < 2:
         return ""
+
+    # With one parameter that differs, the legend names its first and last value;
+    # with several, the combinations have no common name.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION
-    (number,) = varied
-    axis = axes[number]
-    first, last = (axis_value(axis, combinations[index][number]) for index in (0, -1))
+    (position,) = varied
+    axis = axes[position]
+    first, last = (axis_value(axis, combinations[index][position]) for index in (0, -1))
     return tr("one curve per {label}, {first} dark … {last} bright").format(
         label=tr(axis.label), first=first, last=last
     )

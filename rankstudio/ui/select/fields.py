@@ -119,6 +119,7 @@ def tooltip(parameter: Parameter) -> str:
 
 def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" if the field itself shows all values."""
+    # A list or a box shows all values, but not the sums of them that can be typed.
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH) and not parameter.summed:
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
@@ -151,6 +152,8 @@ class Field(QWidget):
         self.theme = theme
         self.parameter = parameter
         self.editor = editor
+
+        # Values are stored and compared in the form that `validate` returns.
         self._default = self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
         self.label = named(PlainLabel(parameter.label), role="field")
@@ -224,8 +227,10 @@ class Field(QWidget):
         self.error.setText(sentence)
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
+
+        # The style sheet marks fields with this property. Qt applies a change of
+        # the property only if the style is removed and set again.
         if self.editor.property("invalid") != bool(sentence):
-            # The style sheet applies the property only after a new polish.
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
             self.editor.style().polish(self.editor)
@@ -240,6 +245,7 @@ class Field(QWidget):
         # The error is hidden until there is one.
         self.error.setWordWrap(True)
         self.error.hide()
+
         # The reset button is hidden while the value
         # is the default, but keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
@@ -248,6 +254,7 @@ class Field(QWidget):
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+
         # Label, reset button and editor are in row
         # 0, the error is in row 1 below all three.
         self.grid = grid = QGridLayout(self)
@@ -264,6 +271,7 @@ class Field(QWidget):
         self.editor.setMinimumWidth(scaled(_MIN_EDITOR_WIDTH))
 
     def _name_parts(self) -> None:
+        """Give label and editor a tooltip and the editor a name for screen readers; set the Tab order."""
         text = tooltip(self.parameter)
         self.label.setBuddy(self.editor)
         self.label.setToolTip(text)
@@ -275,10 +283,11 @@ class Field(QWidget):
 
 
 def align_labels(fields: Collection[Field]) -> int:
-    """Give the labels of a form the width of the longest one; return it, in pixels."""
+    """Give the labels of a form's fields the width of the longest one; return the width, in pixels."""
     width = max(field.label.sizeHint().width() for field in fields)
     for field in fields:
         field.label.setFixedWidth(width)
+
         # Qt leaves out a layout that was invalidated while it was hidden: the field
         # would stay too narrow.
         field.grid.activate()
@@ -313,14 +322,15 @@ class HintedLineEdit(QLineEdit):
         keyboard focus, the text stays whole, and the remark is drawn only if there is
         room for it.
         """
-        # The remark is drawn in the room that the text leaves.
-        room = (
+        # Pixels that the remark leaves to the text.
+        text_width = (
             self.width()
             - _HINT_MARGIN
             - self.fontMetrics().horizontalAdvance(self._hint)
         )
         is_cut = self.shown_text() != self.text()
-        if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
+        if is_cut:
+            # Qt would draw the whole text, so that Qt draws only the frame here.
             option = QStyleOptionFrame()
             self.initStyleOption(option)
             painter = QPainter(self)
@@ -335,7 +345,7 @@ class HintedLineEdit(QLineEdit):
             super().paintEvent(event)
             painter = QPainter(self)
         if self._hint and (
-            is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= room
+            is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= text_width
         ):
             painter.setPen(self.palette().placeholderText().color())
             painter.drawText(self.rect().adjusted(10, 0, -10, 0), RIGHT, self._hint)
@@ -377,8 +387,12 @@ class LineField(TypedField):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        # the parameter with the limit that the data set
+
+        # The parameter with a smaller maximum, if the open data require one.
         self._fitting_parameter = parameter
+
+        # An empty line of costs means a cost of 1 for each feature; the word
+        # "milliseconds" asks for measured ones.
         costs = parameter.kind is Kind.COSTS
         self.editor.setPlaceholderText(
             tr("all 1, or milliseconds") if costs else parameter.none_label
@@ -403,7 +417,8 @@ class LineField(TypedField):
         self._show_misfit()
 
     def _show_misfit(self) -> None:
-        """Show an error if the data do not allow the value."""
+        """Show an error if the data do not allow the value, and remove it if they do."""
+        # Called for its error only.
         try:
             self.check(self._value)
         except ParameterError as error:
@@ -424,6 +439,7 @@ class LineField(TypedField):
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
         """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
+        # The remark beside a valid text is the number of its values, such as "11 values".
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -455,6 +471,7 @@ class SwitchField(Field):
             self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
             self.editor.setText(tr("both"))
         else:
+            # Otherwise further clicks would lead to the partially checked state.
             self.editor.setTristate(False)
             self.editor.setChecked(bool(self._value))
             self.editor.setText("")
@@ -497,6 +514,8 @@ class EditableField(TypedField):
             theme, parameter, choice_box(tuple((name, name) for name in usual))
         )
         self.editor.setEditable(True)
+
+        # A typed value is not added to the list.
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.editor.activated.connect(self.commit)
         line = self.editor.lineEdit()
@@ -530,12 +549,15 @@ class ChoicesField(ChoiceField):
 
     def show_value(self) -> None:
         """Rebuild the items behind the choices, and select the one of the value."""
-        # Items behind the choices are those of an earlier value.
+        # The list has the choices first. The items behind them belong to an earlier
+        # value, and are removed.
         box = self.editor
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        # Several values, a file of own values, or a sum are shown as an item of their own.
+
+        # Several values, a file of own values, or a sum are no choice of the list; they
+        # are shown as one more item.
         has_several = self.parameter.several(self._value)
         is_not_listed = not has_several and self._value not in dict(choices)
         if has_several or is_not_listed:
@@ -546,6 +568,7 @@ class ChoicesField(ChoiceField):
                 else self.parameter.format(self._value),
                 _SEVERAL_VALUES_KEY,
             )
+
         # Items that ask for several values, for a sum or for a file.
         if has_several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
@@ -560,7 +583,7 @@ class ChoicesField(ChoiceField):
         )
 
     def menu(self) -> QMenu:
-        """Return the menu with boxes to tick, in which the present choices are ticked."""
+        """Return the menu with a box for each choice, in which the boxes of the present value are ticked."""
         if self._menu is None:
             self._menu = self._make_menu()
         present = self.parameter.values(self._value)
@@ -589,9 +612,12 @@ class ChoicesField(ChoiceField):
     @Slot()
     def _take_current(self) -> None:
         """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
+        # Items with these keys are no values but commands: to ask for a file, for a sum
+        # or for several values. The item with the key `_SEVERAL_VALUES_KEY` only shows
+        # the present value, and choosing it changes nothing. In all of these cases,
+        # `show_value` selects the item of the present value again.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
-            # The item that asks for a file is shown only until the file is chosen.
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -603,16 +629,17 @@ class ChoicesField(ChoiceField):
             self.show_value()
             self._ask_sum()
         elif opens_menu or self.editor.currentData() == _SEVERAL_VALUES_KEY:
-            self.show_value()  # the item stays as it is until other boxes are ticked
+            self.show_value()
         else:
             super()._take_current()
+
         # The menu is opened below the box, with the first value focused.
         if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
 
     def _ask_sum(self) -> None:
-        """Ask for a sum or product of choices, starting with the present value."""
+        """Ask for a sum or product of choices, such as "a + b", starting with the present value."""
         text, is_accepted = QInputDialog.getText(
             self.window(),
             tr("Sum or product"),
@@ -627,7 +654,11 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_ticked(self) -> None:
-        """Take the ticked choices; sums, which have no box to tick, remain."""
+        """Set the value to the ticked choices when the menu is closed, unless they are the present ones.
+
+        Sums of choices, which have no box to tick, remain part of the value. Without any
+        ticked box, the value stays.
+        """
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
         is_summed = self.parameter.summed
@@ -637,7 +668,7 @@ class ChoicesField(ChoiceField):
 
 
 def _protocol_parameter() -> Parameter:
-    """Return the protocol of the plan as a parameter."""
+    """Return the protocol, which says how the data are divided into folds, as a parameter of the form."""
     return Parameter(
         name="protocol",
         label=tr("folds"),
@@ -669,6 +700,7 @@ class ProtocolField(EditableField):
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
+        # The field shows "given" in the language of the window, a plan has it in English.
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
@@ -739,6 +771,7 @@ class FeatureChip(QFrame):
         self.name = name
         self._theme = theme
         self._shows_name = shows_name
+
         # The chip is named after the feature, for screen readers, too.
         named(
             self,
@@ -747,6 +780,7 @@ class FeatureChip(QFrame):
             f"{feature_id} {name}",
         )
         self.setFixedHeight(26)
+
         # The cross removes the feature.
         remove_text = tr("Remove feature {feature_id}, {name}").format(
             feature_id=feature_id, name=name
@@ -780,9 +814,9 @@ class FeatureChip(QFrame):
         """Return the name, with its middle left out if it does not fit."""
         if not self._shows_name:
             return ""
-        room = self.name_room().width()
+        width = self.name_room().width()
         return self.fontMetrics().elidedText(
-            self.name, Qt.TextElideMode.ElideMiddle, room
+            self.name, Qt.TextElideMode.ElideMiddle, width
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -792,6 +826,8 @@ class FeatureChip(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
+
+        # A line of one pixel is sharp only in the middle of pixels.
         painter.drawRoundedRect(
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
@@ -812,8 +848,12 @@ class FeaturesField(Field):
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        # Id and name of each feature of the open data; empty without data.
         self._ids_of_data = np.empty(0, dtype=np.int64)
         self._names = cast("Sequence[str]", ())
+
+        # The constructor of the base class already shows the default value, so that all
+        # parts of the field are made before it is called.
         self._completions = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
@@ -823,6 +863,7 @@ class FeaturesField(Field):
         self._stack_chips()
         self._line.setPlaceholderText(_SEARCH_HINT)
         completer = QCompleter(self._completions, self._line)
+
         # deleted with the completer, not by Python's garbage collection
         self._completions.setParent(completer)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -831,7 +872,8 @@ class FeaturesField(Field):
         popup = named(QListView(), f"completions-{parameter.name}", role="popup")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
-        # Queued, because the completer writes its text into the line only after it has
+
+        # The connection is queued, because the completer writes its text into the line only after it has
         # emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
@@ -853,8 +895,13 @@ class FeaturesField(Field):
         return not self.has_error
 
     def check(self, raw: Any) -> Any:
-        """Return the ids; raise ParameterError also for an id that the data do not have."""
+        """Return the ids as a tuple; raise ParameterError also for an id that the data do not have.
+
+        If the plan tries several sets of features, the result is a tuple of such tuples.
+        """
         ids = self.parameter.validate(raw)
+
+        # Without open data, `_names` is empty, and every id is accepted.
         all_ids = [i for id_set in self.parameter.values(ids) for i in id_set]
         unknown = [i for i in all_ids if self._names and self._column_of(i) is None]
         if unknown:
@@ -876,6 +923,9 @@ class FeaturesField(Field):
         self._line.setPlaceholderText(
             self.parameter.format(self._value) if has_several else _SEARCH_HINT
         )
+
+        # With data, the chips are made anew even for the same ids, as the names of the
+        # features may have changed.
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -895,6 +945,7 @@ class FeaturesField(Field):
         fill(self._column, self._line, margins=(0, 0, 0, 0), spacing=4)
 
     def _make_chips(self) -> None:
+        """Replace the chips by one for each feature of the value, above the line to type in."""
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
@@ -915,15 +966,18 @@ class FeaturesField(Field):
 
     @Slot(str)
     def _add_text(self, text: str) -> None:
+        """Add the features that a typed text or a completion means; show an error if it means none."""
         if text != self._line.text() and not self._line.text():
-            # Enter on a completion comes twice: as returnPressed, and from the
-            # completer
+            # Enter on a completion calls this method twice: for returnPressed, and for
+            # the completer, when the line has been emptied already.
             return
         try:
             added = self._meant(text)
         except ParameterError as error:
             self.show_error(str(error))
             return
+
+        # Several sets of features replace the value; single features are added to it.
         if self.parameter.several(added):
             self.enter(added)
         else:
@@ -932,13 +986,15 @@ class FeaturesField(Field):
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids that a text means: ids, sets of ids, a completion, or a name or a part of one.
 
-        A part of a name has to match one feature only.
+        A part of a name has to match one feature only. Raise ParameterError if the text
+        means no feature, or several ones.
         """
         # A completion has id and name, and is exact.
         written = text.strip().casefold()
         matches = [
             i for i, name in self._found(written) if f"{i} {name}".casefold() == written
         ]
+
         # A text other than numbers is a name: first
         # as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
@@ -954,6 +1010,7 @@ class FeaturesField(Field):
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)
+
         # Everything else is read as ids.
         ids: tuple[Any, ...] = self.parameter.validate(text)
         return ids
@@ -963,6 +1020,9 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
+        # Of features after the first 10,000, only those with exactly the typed id or
+        # name are compared (`asked_for` returns their columns), as comparing all of them
+        # would take too long.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),
@@ -979,6 +1039,7 @@ class FeaturesField(Field):
         return int(columns[0]) if columns.size else None
 
     def _name(self, feature: int) -> str:
+        """Return the name of a feature by its id: "feature 7" if the data do not have the feature."""
         column = self._column_of(feature)
         return (
             tr("feature {i}").format(i=feature)

@@ -64,7 +64,10 @@ _WIDTH_BESIDE_LABELS = 228
 
 
 def _method_parameter(entries: Sequence[Method]) -> Parameter:
-    """Return the choice of a method as a parameter of the form."""
+    """Return the choice of a method as a parameter of the form.
+
+    Rankings from files (`GIVEN`) come last, in the reverse of the catalog's order.
+    """
     return Parameter(
         name="method",
         label=tr("method"),
@@ -78,7 +81,11 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
 
 
 def _ranker_parameter(selector: Method) -> Parameter:
-    """Return the choice of the final ranker, which ranks with a selector's features, as a parameter."""
+    """Return the choice of the final ranker, which ranks with a selector's features, as a parameter.
+
+    By default the selector ranks itself.
+    """
+    # All methods that do not select features can rank with those of another method.
     rankers = [
         (entry.key, selector.final_ranker(entry))
         for entry in methods()
@@ -103,10 +110,11 @@ def _ranker_parameter(selector: Method) -> Parameter:
 def _criterion_parameter(
     measures: Sequence[str], *, left_out: bool = False, pairs: bool = False
 ) -> Parameter:
-    """Return the selection criterion as a parameter, for the measures that a plan reports.
+    """Return the choice of the criterion that selects the model as a parameter.
 
-    With ``left_out``, the measures on left-out training queries are among the choices;
-    with ``pairs`` as well, these are the measures on left-out pairs of documents.
+    ``measures`` are those that a plan reports; the first is the default. With
+    ``left_out``, the measures on left-out training queries are among the choices; with
+    ``pairs`` as well, these are the measures on left-out pairs of documents.
     """
     # Validation measures first, then left-out measures
     # if the method has them, then its own criterion.
@@ -136,16 +144,20 @@ def _criterion_parameter(
     )
 
 
-def _rule_parameter(present: str) -> Parameter:
-    """Return the rule that chooses the model as a parameter; the present rule is always among its choices."""
+def _rule_parameter(present_rule: str) -> Parameter:
+    """Return the choice of the rule that selects the model, such as "best", as a parameter.
+
+    ``present_rule`` is the rule of the plan, which is offered even if it is an unusual one.
+    """
     usual_rules = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
         BEST: tr("best"),
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
+
     # A rule that limits the number of features is named after the limit.
-    rules = dict.fromkeys([*usual_rules, present])
+    rules = dict.fromkeys([*usual_rules, present_rule])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {
         rule: tr("at most {k} features").format(k=k)
@@ -187,23 +199,28 @@ class MethodForm(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Method"), padding=0, name="method-form")
+
+        # The greatest relevance label of the open data, which some methods limit.
         self._greatest_label = 0.0
-        # Why a given ranking cannot be chosen in the form: it comes with its file.
-        self._lacking = {
+
+        # Why a ranking from a file cannot be chosen in the form: a command opens it.
+        self._refusals_of_given = {
             GIVEN_SCORES.key: tr(
                 "Add scores of another program with Run, Add scores of another program."
             ),
             GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
         }
+
         # The fields of the plan itself.
         self._method = ChoiceField(theme, _method_parameter(methods()))
-        self._divide(methods())
+        self._insert_separators(methods())
         self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
         self._rule = ChoiceField(theme, _rule_parameter(BEST))
         theme.restyled.connect(self._align)
-        # Remarks, which are shown only where they apply.
+
+        # Remarks, each of which is shown only when it applies.
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
@@ -211,8 +228,9 @@ class MethodForm(Panel):
             theme, "preferences-note", tr("Use labels again")
         )
         self._preferences.button.clicked.connect(
-            lambda _: self._tell_attribute("preferences", {})
+            lambda _: self._emit_attribute("preferences", {})
         )
+
         # The parameters of the method, of the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
@@ -230,17 +248,19 @@ class MethodForm(Panel):
         self._page = named(QWidget(), role="page")
         self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
+
         # Edits of the fields change the plan.
         for section in self._sections:
-            section.edited.connect(self._tell_edit)
-        self._method.edited.connect(self._tell_choice)
-        self._ranker.edited.connect(self._tell_choice)
+            section.edited.connect(self._take_parameter_edit)
+        self._method.edited.connect(self._take_method_choice)
+        self._ranker.edited.connect(self._take_method_choice)
         for field in (self._protocol, self._select_by, self._rule):
-            field.edited.connect(partial(self._tell_attribute, field.parameter.name))
+            field.edited.connect(partial(self._emit_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+
         # Until a plan is set, the form shows one without data.
         self._plan = Plan(data="")
-        self._show()
+        self._show_method_fields()
 
     @property
     def wished_width(self) -> int:
@@ -285,6 +305,8 @@ class MethodForm(Panel):
         )
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
+
+        # No parameter has the name of a fixed field, or is in both sections.
         parameter_fields = {
             **self._method_section.fields,
             **self._ranking_section.fields,
@@ -295,7 +317,10 @@ class MethodForm(Panel):
 
     @Slot(object)
     def offer_methods(self, extra: Method | None = None) -> None:
-        """Offer all registered methods, and ``extra``, which may only be known from a study."""
+        """Offer all registered methods, and ``extra``, which may be one that only a study describes.
+
+        If ``extra`` is registered, it is offered once.
+        """
         entries = methods()
         if extra is not None and extra.key not in {
             entry.key for entry in (*entries, *GIVEN)
@@ -307,10 +332,10 @@ class MethodForm(Panel):
             return
         self._method.set_choices(parameter)
         self._method.set_value(chosen)
-        self._divide(entries)
+        self._insert_separators(entries)
         self._note_choices()
 
-    def _divide(self, entries: Sequence[Method]) -> None:
+    def _insert_separators(self, entries: Sequence[Method]) -> None:
         """Insert separators between selectors, rankers and given rankings in the list of methods."""
         self._method.editor.insertSeparator(sum(entry.selects for entry in entries))
         # + 1 for the first separator
@@ -318,27 +343,31 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
-        # The methods and rankers, of which the plan's own are chosen.
+        # Select method and ranker. A method that does not select features has no final
+        # ranker: the field keeps the last one for the next method that selects.
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
-        # otherwise the ranker is kept for the next method that selects
         if plan.entry.selects:
             self._ranker.set_value(plan.ranker)
-        # The values of all parameters.
-        self._show()
+
+        # Show the fields of the method and ranker, then their values.
+        self._show_method_fields()
         self._method_section.set_values(plan.parameters)
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
-        # The note says how features are grouped,
-        # or which files a given ranking is from.
+
+        # The note says how features are grouped, or which files a ranking is from. To a
+        # ranker that uses all features, groups make no difference.
         grouped = bool(feature_groups_of(plan)) and (
             plan.entry.selects or not plan.entry.groups
         )
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
-        # The note on preferences is there if the plan learns from them.
+
+        # The note on preferences (pairs of documents of which the user prefers one) is
+        # there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
             preferences_in_words(preferences_of(plan), entries)
@@ -396,7 +425,7 @@ class MethodForm(Panel):
         for field in self._parameter_fields():
             field.set_value(field.parameter.default)
         if (self.values(), self.ranker_values()) != before:
-            self._tell()
+            self._emit_method_edit()
 
     def _reveal(self, field: Field) -> None:
         """Scroll to a field, and open the fold that contains it."""
@@ -429,24 +458,28 @@ class MethodForm(Panel):
         self._scroll.setWidget(self._page)
         self.set_content(self._scroll)
 
-    def _show(self) -> None:
+    def _show_method_fields(self) -> None:
         """Show the fields of the method and of the ranker."""
-        # A ranker is chosen only for a method that selects features.
+        # A final ranker is chosen only for a method that selects features; `ranker` is
+        # "" if the method ranks itself.
         entry = method(self.method_key())
         ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
         if entry.selects:
             self._offer_rankers(entry)
-        # a given ranking is one model, so nothing is chosen
+
+        # A ranking from a file is one model, so that there is nothing to choose.
         for field in (self._select_by, self._rule):
             field.setVisible(not entry.given)
+
         # The heading names what the criterion chooses.
         self._heading.setText(
             tr("How k is chosen") if entry.selects else tr("How the model is chosen")
         )
         self._heading.setVisible(not entry.given)
-        # The parameters that rank are shown only if the
-        # method ranks itself; otherwise those of the ranker.
+
+        # Some parameters of a selector concern only its own final model (p.ranks). They
+        # are shown if the method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(
             entry.key, [p for p in entry.parameters if not p.ranks]
@@ -455,6 +488,7 @@ class MethodForm(Panel):
         self._ranker_section.show_parameters(
             ranker, method(ranker).parameters if ranker else ()
         )
+
         # Remarks and tooltips on the method and on the ranker.
         self.set_caption(entry.description.citation)
         self._note_choices()
@@ -462,6 +496,7 @@ class MethodForm(Panel):
         self._ranker.editor.setToolTip(
             about(method(ranker)) if ranker else self._ranker.label.toolTip()
         )
+
         # Fields have changed, so that their alignment
         # and the order of the Tab key are made anew.
         self._align()
@@ -479,13 +514,16 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            lacking = {
+            # Methods that lack a package: the reason, by key; they are disabled.
+            reasons = {
                 entry.key: entry.lacking
                 for entry in (*methods(), self._plan.entry)
                 if entry.lacking
             }
             set_notes(
-                field.editor, lacking | self._lacking, self._notes(selects=selects)
+                field.editor,
+                reasons | self._refusals_of_given,
+                self._notes(selects=selects),
             )
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
         warnings = [entry.lacking or self._caution(entry) for entry in chosen]
@@ -512,7 +550,10 @@ class MethodForm(Panel):
         return [self._ranker] if method(self.method_key()).selects else []
 
     def _choice_fields(self) -> list[Field]:
-        """Return the fields below the heading: the protocol and, unless the ranking is given, the others."""
+        """Return the fields below the heading: the protocol and, if models are chosen, criterion and rule.
+
+        A ranking that a file gives is one model, so that there is nothing to choose.
+        """
         is_given = method(self.method_key()).given
         return (
             [self._protocol]
@@ -533,6 +574,7 @@ class MethodForm(Panel):
         link_terms(fields)
 
     def _order_tabs(self) -> None:
+        """Let the Tab key go through the fields from top to bottom, after their order has changed."""
         order = [
             *_focus_widgets([self._method]),
             *self._method_section.tab_order(),
@@ -546,6 +588,8 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
+        # Pairs of documents are left out instead of queries if the plan does so already,
+        # or by default if the documents are one ranking without queries.
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
         criterion = _criterion_parameter(
@@ -557,27 +601,34 @@ class MethodForm(Panel):
         for field, parameter in offered.items():
             if parameter != field.parameter:
                 field.set_choices(parameter)
+
+            # The parameters of these two fields have the names of attributes of the plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 
     @Slot(object)
-    def _tell_choice(self, _key: object) -> None:
-        self._show()
-        self._tell()
+    def _take_method_choice(self, _key: object) -> None:
+        self._show_method_fields()
+        self._emit_method_edit()
 
     @Slot(object)
-    def _tell_edit(self, edited: Field) -> None:
+    def _take_parameter_edit(self, edited: Field) -> None:
         """Emit an edit; features that were added to one field are removed from the other fields."""
         if isinstance(edited, FeaturesField):
             for field in self._method_section.shown():
                 if isinstance(field, FeaturesField) and field is not edited:
                     field.without(edited.value)
-        self._tell()
+        self._emit_method_edit()
 
-    def _tell_attribute(self, name: str, value: object) -> None:
+    def _emit_attribute(self, name: str, value: object) -> None:
+        """Emit the new value of one attribute of the plan, such as the protocol."""
         self.edited.emit({name: value})
 
-    def _tell(self) -> None:
+    def _emit_method_edit(self) -> None:
+        """Emit method, ranker and the values of both as one edit, as they depend on each other.
+
+        The button that resets all parameters is updated first.
+        """
         self._update_reset()
         self.edited.emit(
             {
@@ -600,6 +651,8 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
+    # The group rule says how the method treats groups; it is "" for a method that
+    # cannot select groups, and then the reason is shown.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

@@ -56,20 +56,38 @@ class GivenController(CommandController):
         dialog.open()
 
     def add(self, description: str, method: str, path: Path, name: str) -> None:
-        """Read a file or folder and queue its run, unless other data have been opened meanwhile."""
+        """Read a file or folder and queue its run, unless other data have been opened meanwhile.
+
+        Parameters
+        ----------
+        description : str
+            What is being done, for the list of background tasks.
+        method : str
+            Key of the method that stands for the ranking: scores or a model of a file.
+        path : Path
+        name : str
+            Name of the run.
+        """
         session = self._models.session
         dataset = session.dataset
+
+        # Of data known only from a study, the documents are not open.
         if dataset is None or not session.has_documents:
             self.failed.emit(tr("Open the data first."))
             return
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
+            """Queue the run of a plan, and say which folds have no file.
+
+            ``planned`` is the plan and the numbers of the folds for which there is no
+            file. Uses `session` and `dataset` of the method.
+            """
             plan, folds_without_file = planned
+
             # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
-            # The message names the folds that have no file.
             if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
                 folds = ", ".join(map(str, folds_without_file))
@@ -108,6 +126,7 @@ class GivenScoresController(GivenController):
             self._window, title, self.folder, tr("All files (*)")
         )
         if path:
+            # If the file is in the folder of a fold, the scores of all folds are read.
             source = scores_path(Path(path))
             dialog = GivenDialog(
                 tr("Add scores"), tr("&Add"), [(source, source.name)], self._window
@@ -124,6 +143,8 @@ class GivenScoresController(GivenController):
         session = self._models.session
         if session.dataset is None:
             return
+
+        # This order has no parameters, and nothing else ranks.
         changes = {
             "method": GIVEN_ORDER.key,
             "parameters": {},
@@ -168,6 +189,7 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
+
         # The path of the file, and the choice between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(
@@ -178,9 +200,11 @@ class GivenDialog(QDialog):
             "given-place",
             tr("which models"),
         )
+
         # The name of the run.
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
         self.name.setMaxLength(_MAX_NAME_LENGTH)
+
         # The button that accepts has the command as its text.
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._accept = named(QPushButton(accept), "given-accept", role="primary")
@@ -188,6 +212,7 @@ class GivenDialog(QDialog):
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
+
         # The form with its rows; the choice is shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
@@ -201,6 +226,7 @@ class GivenDialog(QDialog):
             margins=(16, 14, 16, 14),
             spacing=10,
         )
+
         # A name is proposed for each choice until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
@@ -238,6 +264,7 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
+    # Exported models are in a folder "models"; the folder around it says whose they are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -295,7 +322,10 @@ class GivenModelsController(GivenController):
 
 
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return the ways to read model files, each with a text: one model for all folds, or one for each fold.
+    """Return the ways to read model files: one model for all folds, or one for each fold.
+
+    A way is a path with a text for the user: the path of a file stands for its model,
+    that of a folder for the models of the folds in it.
 
     Raises
     ------
@@ -304,8 +334,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
-    # The folder with the files of the folds: the
-    # given one, or that of a file named after a fold.
+    # The folder that may have a model for each fold: the path itself if it is a folder,
+    # or the folder of a file named after a fold, such as fold1.json.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -313,6 +343,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
+
     # One file can always rank all folds; several
     # files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
@@ -325,15 +356,19 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 "{file}: found {n} files, expected one model, or fold1.json and so on in one folder."
             ).format(file=first.name, n=len(paths))
         )
-    # A folder without models of folds, or with this file only, leaves no other way.
+
+    # A folder without models of folds, or with this file only, leaves one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
+
     # One file named after a fold can be read in both ways.
     label = trn(
         "the model, for its own fold only",
         "{n} models, each for its own fold",
         len(by_fold),
     )
+
+    # The models may be in a folder within this one, whose path is then meant.
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

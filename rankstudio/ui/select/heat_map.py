@@ -63,29 +63,34 @@ class HeatView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "heat-view", accessible_name="λ × k")
-        self._left_out = False
+        self._left_out = False  # whether left-out queries are measured
+
+        # key and label of each map that can be shown
         self._views: tuple[tuple[object, str], ...] = ()
-        self._wanted: object = None
+        self._wanted_key: object = None  # key of the map that the user chose last
+
         # The two choices above the map: what is
         # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
-        self.views = named(
+        self.map_box = named(
             choice_box(()),
             "heat-views",
             accessible_name=name,
             tip=tr("Rows and columns of the map"),
         )
-        self.of = named(
+        self.part_box = named(
             choice_box(_MEASURED_PARTS),
             "heat-of",
             accessible_name=tr("measured on"),
             tip=tr("Measured quantity"),
         )
+
         # Both are hidden until there is something to choose.
-        for box in (self.of, self.views):
+        for box in (self.part_box, self.map_box):
             box.setMinimumContentsLength(_MIN_BOX_LETTERS)
             box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
+
         # The map and the line below it.
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -94,9 +99,10 @@ class HeatView(QWidget):
             "heat-map",
         )
         self.plot.placeholder = _NO_RUN
+
         # named after the view's title
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)
-        boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
+        boxes = fill(QHBoxLayout(), self.part_box, self.map_box, 1, spacing=6)
         fill(
             QVBoxLayout(self),
             boxes,
@@ -105,43 +111,48 @@ class HeatView(QWidget):
             margins=(0, 0, 0, 0),
             spacing=2,
         )
-        self.views.activated.connect(self._on_view)
-        self.of.activated.connect(self._on_view)
+        self.map_box.activated.connect(self._on_view)
+        self.part_box.activated.connect(self._on_view)
 
     def offer(
         self,
         views: Sequence[tuple[object, str]],
         *,
-        two_kinds: bool,
+        both_parts: bool,
         left_out: bool,
-        first: bool = True,
+        left_out_first: bool = True,
     ) -> None:
         """Offer maps by key and label; the map that the user chose stays if it is among them.
 
-        ``left_out`` says whether left-out queries are measured, and ``two_kinds``
+        ``left_out`` says whether left-out queries are measured, and ``both_parts``
         whether the validation part is measured as well, so that the user can choose
-        between both. With ``first``, left-out queries are shown unless the user chooses
-        the validation part.
+        between both. With ``left_out_first``, left-out queries are shown unless the user
+        chooses the validation part.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
-            self.views.clear()
+            self.map_box.clear()
             for _, label in views:
-                self.views.addItem(label)
+                self.map_box.addItem(label)
             current = next(
-                (index for index, (key, _) in enumerate(views) if key == self._wanted),
+                (
+                    index
+                    for index, (key, _) in enumerate(views)
+                    if key == self._wanted_key
+                ),
                 0,
             )
-            self.views.setCurrentIndex(current if views else -1)
+            self.map_box.setCurrentIndex(current if views else -1)
+
         # The user's choice of the measured part is kept only while both parts stay
-        # available.
-        could_choose = self.of.isVisibleTo(self)
-        keeps_choice = could_choose and two_kinds and left_out
+        # available. Otherwise index 1, left-out queries, or 0, validation, is selected.
+        could_choose = self.part_box.isVisibleTo(self)
+        keeps_choice = could_choose and both_parts and left_out
         if not keeps_choice:
-            self.of.setCurrentIndex(int(left_out and first))
+            self.part_box.setCurrentIndex(int(left_out and left_out_first))
         self._left_out = left_out
-        self.views.setVisible(len(views) > 1)
-        self.of.setVisible(two_kinds)
+        self.map_box.setVisible(len(views) > 1)
+        self.part_box.setVisible(both_parts)
 
     def caption(self) -> str:
         """Return the text below the map, which says how a model is chosen."""
@@ -149,7 +160,7 @@ class HeatView(QWidget):
 
     def view(self) -> object:
         """Return the key of the map that is shown; None without any."""
-        index = self.views.currentIndex()
+        index = self.map_box.currentIndex()
         if not 0 <= index < len(self._views):
             return None
         key, _ = self._views[index]
@@ -157,7 +168,7 @@ class HeatView(QWidget):
 
     def left_out(self) -> bool:
         """Return whether the measure on left-out queries is shown, rather than on the validation part."""
-        return self._left_out and self.of.currentIndex() == 1
+        return self._left_out and self.part_box.currentIndex() == 1
 
     def show_sizes(
         self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str
@@ -167,7 +178,7 @@ class HeatView(QWidget):
         Parameters
         ----------
         combinations : sequence of str of length S
-            Labels of the combinations.
+            Labels of the S combinations of parameters.
         matrix : array of shape (S, K)
             Measure by combination and k = 1 … K; NaN for models without a measure
             (yet).
@@ -207,6 +218,7 @@ class HeatView(QWidget):
         rows, columns : sequence of str
             Labels of the grids' values.
         values : ndarray of shape (R, C)
+            Measure by row and column; NaN for none.
         best : tuple of (int, int) or None
             Row and column of the best value.
         title : str
@@ -235,9 +247,9 @@ class HeatView(QWidget):
         self.plot.redraw()
 
     def clear(self, reason: str = "") -> None:
-        """Show no values, but the reason why there are none, else what to do."""
+        """Show no values, but the reason why there are none, or, for "", what to do."""
         if self._views:
-            self.setAccessibleName(self.views.currentText())
+            self.setAccessibleName(self.map_box.currentText())
         self.explain(reason)
         self._caption.setText("")
         self.plot.set_values(np.empty((0, 0)), (), ())
@@ -260,7 +272,7 @@ class HeatView(QWidget):
 
     @Slot()
     def _on_view(self) -> None:
-        self._wanted = self.view()
+        self._wanted_key = self.view()
         self.viewChanged.emit()
 
 
@@ -301,11 +313,15 @@ class HeatController(QObject):
         self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # the run whose values the cells show
         self._grids: GridMap | None = None  # None for a map over settings and k
-        self._pair: Pair | None = None
-        # run, combination and place on the path
+        self._pair: Pair | None = None  # positions of the two grids among the axes
+
+        # The chosen and the inspected model: run, position of the combination, and x on
+        # its path (number of features, or round).
         self._marked: tuple[RunRecord, int, int] | None = None
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
+
+        # A double click on a cell, or Enter, chooses its model.
         self.panel.plot.confirms = True
         self.panel.plot.confirmed.connect(self.confirmed)
         self.panel.viewChanged.connect(self.draw)
@@ -315,6 +331,7 @@ class HeatController(QObject):
 
         ``measured`` says whether the data have a validation part.
         """
+        # The key of a map is a pair of grids, or SIZES.
         pairs = grid_pairs(plan.axes)
         views: list[tuple[object, str]] = [
             (pair, _grid_map_title(plan.axes, pair)) for pair in pairs
@@ -328,13 +345,16 @@ class HeatController(QObject):
                     else _size_map_title(plan.axes),
                 )
             )
+
+        # Left-out queries are measured if they select the model, or if the user wants.
+        # They are shown first if they select the model, or nothing else is measured.
         left_out = plan.leaves_out or self._shown.left_out.shown
-        first = plan.leaves_out or not measured
+        left_out_first = plan.leaves_out or not measured
         self.panel.offer(
             views,
-            two_kinds=measured and left_out,
+            both_parts=measured and left_out,
             left_out=left_out,
-            first=first,
+            left_out_first=left_out_first,
         )
         return (measured or left_out) and bool(views)
 
@@ -345,9 +365,14 @@ class HeatController(QObject):
         problem = self._shown.problem
         record = current.record
         dataset = current.dataset
-        # Nothing is drawn until the view can be.
+
+        # Without these, no cell belongs to a model until the map is drawn again.
         self._drawn = self._grids = self._pair = None
+
+        # A map of left-out measures needs them for all
+        # combinations, not only for the chosen one.
         self._shown.left_out.measure_all(self.panel.left_out())
+
         # The map is empty without a run, or if the plan has no parameters to compare.
         view = self.panel.view()
         if (
@@ -360,6 +385,7 @@ class HeatController(QObject):
             self.panel.clear(problem)
             return
         self._drawn = record
+
         # The title names the measure that is shown.
         title = tr("validation {name}")
         if self.panel.left_out():
@@ -370,6 +396,7 @@ class HeatController(QObject):
                 else tr("leave-query-out {name}")
             )
         title = title.format(name=self._session.measure)
+
         # The map is either over the number of features or over two grids.
         if view == SIZES:
             self._draw_sizes(
@@ -392,6 +419,7 @@ class HeatController(QObject):
     def _model(
         self, combination: int | None, position: int
     ) -> tuple[RunRecord, int, int] | None:
+        """Return the shown run with a combination and an x on its path; None without run or combination."""
         record = self._shown.current.shown.record
         return (
             None
@@ -400,16 +428,21 @@ class HeatController(QObject):
         )
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
-        """Show the measure of each combination by the number of features."""
-        lines = [
+        """Show the measure of each combination by the number of features, in at least ``n_columns`` columns.
+
+        A row is a combination of parameters, column j the models with j + 1 features.
+        """
+        curves = [
             self._curve(record, combination)
             for combination in range(len(record.combinations))
         ]
-        longest = max(int(places.max(initial=0)) for places, _ in lines)
-        matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
-        for row, (places, values) in zip(matrix, lines, strict=True):
-            has_cell = places > 0  # a model without a feature has no cell
-            row[places[has_cell] - 1] = values[has_cell]
+        max_size = max(int(sizes.max(initial=0)) for sizes, _ in curves)
+        matrix = np.full((len(curves), max(max_size, n_columns)), np.nan)
+        for row, (sizes, values) in zip(matrix, curves, strict=True):
+            has_cell = sizes > 0  # a model without a feature has no cell
+            row[sizes[has_cell] - 1] = values[has_cell]
+
+        # Rows are labelled with the values that differ between combinations.
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
         labels = [
@@ -421,7 +454,7 @@ class HeatController(QObject):
         )
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
-        """Show the best measure over two grids of values."""
+        """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
         # The values of the map, each the best over all other parameters.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
@@ -434,7 +467,9 @@ class HeatController(QObject):
             higher,
         )
         self._grids = grids
-        # The other parameters, over which the best value is taken.
+
+        # The other parameters, over which the best value is taken. One of them is the
+        # number of features, k, if the method selects them one after the other.
         other_labels = [
             tr(axis.label)
             for index, axis in enumerate(axes)
@@ -445,6 +480,7 @@ class HeatController(QObject):
             and record.plan.entry.selects
         )
         other_labels += ["k"] if has_sizes else []
+
         # The map is labelled with the values of its two grids.
         row_labels, column_labels = (
             [axis_value(axis, value) for value in axis.values]
@@ -461,22 +497,25 @@ class HeatController(QObject):
         )
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
-        """Return the places on a path and the shown measure at each place; both are empty without a measure.
+        """Return the x of each model of a path, and its shown measure; both are empty without a measure.
 
-        While all folds are shown, the measure is the mean over folds. Only the last
-        iteration of an optimizer is a model, so only this iteration is returned.
+        An x is a number of features, an iteration or a round. While all folds are
+        shown, the measure is the mean over folds. Only the last iteration of an
+        optimizer is a model, so only this iteration is returned.
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure
         fold = self._shown.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
+
         # Iterations end in one model, of which the measure is the last one.
         models = (
             slice(-1, None)
             if record.plan.step_kind is StepKind.ITERATIONS
             else slice(None)
         )
+
         # All folds: the mean of the curve over the folds.
         if fold is None:
             mean = self._shown.mean(record, combination)
@@ -484,6 +523,7 @@ class HeatController(QObject):
             if mean is not None and across is not None:
                 return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
+
         # One fold: the curve of its path, once it is measured.
         path = record.paths.get((fold, combination))
         measured = self._shown.measures(record, (fold, combination), complete=True).get(
@@ -499,7 +539,12 @@ class HeatController(QObject):
         plot.inspect(*(self._cell(self._inspected) or (None,)))
 
     def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
-        """Return the cell of a model; None without a model, or if the map shows another run than its own."""
+        """Return the row and column of a model's cell; None without a model or cell.
+
+        ``model`` is a run, the position of a combination, and the x on its path. There
+        is no cell if the map shows another run, or if a value of the model is none of
+        the grids' values.
+        """
         drawn = self._drawn
         if (
             model is None
@@ -507,17 +552,23 @@ class HeatController(QObject):
             or drawn is not self._shown.current.shown.record
         ):
             return None
-        record, combination, step = model
+        record, combination, x = model
         if record is not drawn:
             return None
+
+        # Over settings and k, the first column has k = 1.
         if self._grids is None or self._pair is None:
-            return combination, step - 1
+            return combination, x - 1
         values = record.combinations[combination]
         cell = self._grids.cell([values[index] for index in self._pair])
         return (int(cell[0]), int(cell[1])) if cell else None
 
     @Slot(int, int)
     def _pick(self, row: int, column: int) -> None:
+        """Emit `picked` for the model of a cell: its combination, and its x on the path."""
+        # Over settings and k, a row is a combination, and the first column has k = 1.
+        # Over grids, `combinations` and `places` have the combination of the best model
+        # of each cell (-1 without a model) and its x on the path.
         if self._grids is None:
             self.picked.emit(row, column + 1)
         elif self._grids.combinations[row, column] >= 0:

@@ -47,17 +47,20 @@ class MethodController(QObject):
         self._session = session
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
-        # Whether the given folds of a dataset have validation parts, by the name of the
-        # data in a plan.
-        self._validating: dict[str, bool] = {}
-        # criterion and rule of the last plan with validation
-        self._chose: tuple[str, str] | None = None
+
+        # Whether the given folds of a dataset have validation
+        # parts, by the name of the data in a plan.
+        self._has_validation: dict[str, bool] = {}
+
+        # criterion and rule of the last plan with validation, to be restored
+        self._last_choice: tuple[str, str] | None = None
         self.form.edited.connect(self._edit)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
 
     @Slot()
     def _show_features(self) -> None:
+        """Tell the form the features and the greatest relevance label of newly opened data."""
         dataset = self._session.dataset
         if dataset is not None:
             self._note_given_folds(dataset)
@@ -65,8 +68,12 @@ class MethodController(QObject):
             names = dataset.feature_names
             self.form.set_features(ids, names, dataset.greatest_grade)
 
-    def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """Return changes of the method, with another criterion if the method cannot use the present one."""
+    def _with_possible_criterion(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Return changes of the method, with another criterion if the method cannot use the present one.
+
+        Only some methods have measures of left-out queries. For the others, the same
+        measure is taken of the validation part or, without one, the training criterion.
+        """
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
@@ -74,38 +81,41 @@ class MethodController(QObject):
             return {**changes, "select_by": plan.chosen_by}
         return {**changes, **_criterion_choice(plan)}
 
-    def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
+    def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
         """Return the criterion and rule for a new protocol; empty if the present ones stay.
 
         Without validation, the training criterion chooses the model. Once a protocol
         has validation again, the criterion and rule from before are restored.
         """
         plan = self._session.plan
+
+        # Whether the present folds have validation parts.
         validates = self._session.validates
         if not (
             protocol.validates or (protocol.kind == GIVEN and self._given_validates())
         ):
+            # A measure of left-out training queries needs no validation part.
             if plan.leaves_out:
                 return {}
             if validates:
-                self._chose = plan.select_by, plan.rule
+                self._last_choice = plan.select_by, plan.rule
             return _criterion_choice(plan)
         if plan.select_by != CRITERION or validates:
             return {}
-        select_by, rule = self._chose or (plan.measures[0], plan.rule)
+        select_by, rule = self._last_choice or (plan.measures[0], plan.rule)
         return {"select_by": select_by, "rule": rule}
 
     def _note_given_folds(self, dataset: FoldedDataset) -> None:
         """Note whether the folds given by the files have validation parts, for a later return to them."""
         plan = self._session.plan
         if self._session.data_match_plan and plan.protocol == GIVEN:
-            self._validating[plan.data] = all(
+            self._has_validation[plan.data] = all(
                 fold.vali is not None for fold in dataset.folds
             )
 
     def _given_validates(self) -> bool:
         """Return whether the folds given by the files have validation parts; True if that is not known."""
-        return self._validating.get(self._session.plan.data, True)
+        return self._has_validation.get(self._session.plan.data, True)
 
     @Slot()
     def _show_plan(self) -> None:
@@ -113,15 +123,19 @@ class MethodController(QObject):
 
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
+        """Change the plan by an edit of the form: new values by the names of the plan's attributes."""
+        # The form sends either one attribute, or the method first and its parameters
+        # with it, so that the first attribute is the kind of edit.
         name, value = next(iter(changes.items()))
         if name == "protocol":
+            # Other folds are made, so that numbers of the old ones are dropped.
             changes = {
                 **changes,
                 "folds": (),
-                **self._choosing_with(parse_protocol(value)),
+                **self._criterion_for_protocol(parse_protocol(value)),
             }
         elif name == "method":
-            changes = self._choosable(changes)
+            changes = self._with_possible_criterion(changes)
         self._session.change(
             _CHANGE_TEXTS.get(name, tr("editing the method")).format(value), **changes
         )
@@ -154,7 +168,7 @@ class FoldHint(QObject):
     Parameters
     ----------
     session : Session
-    bars : mapping of str to sequence of Notice
+    notices : mapping of str to sequence of Notice
         The notices that show the sentence, by the missing part: "validation" or "test".
     """
 
@@ -164,13 +178,13 @@ class FoldHint(QObject):
     def __init__(
         self,
         session: Session,
-        bars: Mapping[str, Sequence[Notice]],
+        notices: Mapping[str, Sequence[Notice]],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._bars = bars
-        self._said = ""
+        self._notices = notices
+        self._message = ""  # the sentence that is shown, or was until it was closed
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)
 
@@ -180,24 +194,30 @@ class FoldHint(QObject):
         # The message on the parts that the data lack; "" if they lack none.
         session = self._session
         dataset = session.dataset if session.has_documents else None
-        lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
+        missing_parts = (
+            missing_parts_of(dataset, session.plan) if dataset is not None else ()
+        )
         message = ""
-        if dataset is not None and lacking:
-            message = _MISSING_PART_TEXTS[lacking].format(name=dataset.name)
-        if message == self._said:
+        if dataset is not None and missing_parts:
+            message = _MISSING_PART_TEXTS[missing_parts].format(name=dataset.name)
+        if message == self._message:
             return
-        # Only bars whose part is lacking show it.
-        self._said = message
-        for part, bars in self._bars.items():
-            for bar in bars:
-                if part in lacking:
-                    bar.say(self._said, "info", {tr("Choose folds"): self.asked.emit})
+
+        # Each notice is where the measures of one part (validation or test) would
+        # be, and is shown only if this part is missing.
+        self._message = message
+        for part, notices in self._notices.items():
+            for notice in notices:
+                if part in missing_parts:
+                    notice.say(
+                        self._message, "info", {tr("Choose folds"): self.asked.emit}
+                    )
                 else:
-                    bar.hide()
+                    notice.hide()
 
 
-def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
-    """Return which of "validation" and "test" the folds of the files lack.
+def missing_parts_of(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
+    """Return which parts, of "validation" and "test", the folds of the files lack.
 
     For a protocol that makes the folds itself, nothing counts as lacking: a user who
     leaves each query out, for instance, wants no validation part.
@@ -205,6 +225,8 @@ def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):
         return ()
+
+    # Inner folds of the training part validate instead of a validation part.
     validated = protocol.inner or all(fold.vali is not None for fold in dataset.folds)
     tested = all(fold.test is not None for fold in dataset.folds)
     return tuple(

@@ -56,6 +56,7 @@ class SelectPage(RunController):
         self._models = models
         session = models.session
         runs = models.runs
+
         # The form of the method, and the strip of runs
         # with the memory forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
@@ -69,14 +70,16 @@ class SelectPage(RunController):
             margins=(0, 0, 0, 0),
             spacing=4,
         )
+
         # Selecting a run in the strip shows the run.
         self.strip.selected.connect(
             lambda key: look_at(session, runs, runs.record(key))
         )
-        self.strip.follow.clicked.connect(self.follow)
+        self.strip.follow_button.clicked.connect(self.follow)
         self.followingChanged.connect(
-            lambda: self.strip.follow.setChecked(self.following)
+            lambda: self.strip.follow_button.setChecked(self.following)
         )
+
         # The strip is drawn again when anything changes that it shows.
         for signal in (
             session.measureChanged,
@@ -85,13 +88,15 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
+
         # The buttons of the strip lead to the pages that answer the next questions.
         page_of_button = {
-            self.strip.why: "features",
-            self.strip.sure: "evidence",
-            self.strip.every: "compare",
-            self.strip.another: "compare",
+            self.strip.why_button: "features",
+            self.strip.sure_button: "evidence",
+            self.strip.all_runs_button: "compare",
+            self.strip.other_method_button: "compare",
         }
+
         # The commands that start, stop and continue runs.
         self.control = RunCommands(models, self, self.method.form, self.forecast, self)
         self.control.resumeAsked.connect(self.goOnAsked)
@@ -104,13 +109,17 @@ class SelectPage(RunController):
         session.protocolRefused.connect(self.method.form.refuse_protocol)
         for button, page in page_of_button.items():
             button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
-        self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
+        self.strip.other_method_button.clicked.connect(
+            lambda: self.commandAsked.emit("comparison")
+        )
 
-    def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+    def join(self, pages: OtherPages) -> None:
+        """Connect the page with other pages, once all controllers exist; some pages may be missing."""
         # The slider of the curves.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )
+
         # Hints about missing parts are shown where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
@@ -122,24 +131,33 @@ class SelectPage(RunController):
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
+
         # The page of features, if there is one, shows
         # selections as they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
+
         # Questions are offered only if the pages that answer them are there.
         self.strip.tells_why = features is not None
         if evidence is not None:
             self.strip.tells_how_sure = evidence.can_judge
 
-    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:
+        """Return the content of the page: the form, the curves, and a column of other parts' panels.
+
+        ``panels_of`` returns the panels for a place, such as "right". The column is
+        hidden while all of its panels are.
+        """
         right = column("right", *panels_of("right"))
         right.setMinimumWidth(_MIN_RIGHT_WIDTH)
         self._models.current.changed.connect(lambda: hide_where_empty(right))
         if not right.count():
             right.hide()
         form = self.method.form
+
+        # Each part with its share of additional width, and its first width in pixels.
         return row(
             "columns",
             (form, 0, form.wished_width),
@@ -150,7 +168,8 @@ class SelectPage(RunController):
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return ((self.curves, lambda: True),)
 
-    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """Return the functions of the menu commands of this page, by their keys."""
         return {
             "left_out": self._models.left_out.toggle,
             "follow": lambda: self.follow(not self.following),
@@ -167,7 +186,10 @@ class SelectPage(RunController):
         return {"follow": self.following}
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
-        """Yield the fields of the form, and the methods."""
+        """Yield an entry for each visible field of the form, which goes to it, and for each method.
+
+        The entry of a method puts it into the plan.
+        """
         form = self.method.form
         plan = self._models.session.plan
         names = ["method", *plan.parameters, "protocol"]
@@ -189,6 +211,7 @@ class SelectPage(RunController):
         self.method.form.go_to(name)
 
     def _use(self, key: str, label: str) -> None:
+        """Put a method with its default parameters into the plan, and show the Select page."""
         self._models.session.change(
             tr("the method {label}").format(label=label),
             method=key,

@@ -52,8 +52,10 @@ class MemoryForecast(QObject):
         self._session = session
         self._backend = backend
         self._budget = budget
+
         # The last estimate, with the plan and data that it is for.
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
+
         # The label is hidden until there is something to say.
         self.label = named(
             PlainLabel(wraps=True),
@@ -63,6 +65,7 @@ class MemoryForecast(QObject):
         )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
+
         # The memory is estimated again after each
         # change of the data, the plan or the limits.
         self._demand = OnDemand(
@@ -95,6 +98,10 @@ class MemoryForecast(QObject):
         return self._backend.n_processes if self._backend.choice == PROCESSES else 0
 
     def _key(self) -> Key | None:
+        """Return all that the estimate depends on; None if there is nothing to estimate.
+
+        Small data need no estimate, and folds that are still to be made have none yet.
+        """
         plan = self._session.plan
         dataset = self._session.dataset
         if dataset is None or not self._session.has_documents:
@@ -104,12 +111,14 @@ class MemoryForecast(QObject):
         return plan, dataset, self._n_processes, self._budget.asked
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the estimate, which shows its result; None without data."""
         plan = self._session.plan
         dataset = self._session.dataset
         if dataset is None:
             return None
 
         def show(estimate: MemoryEstimate) -> None:
+            """Show the estimate, with `plan` and `dataset` of the method, which it is for."""
             self._show((plan, dataset, estimate))
 
         return computation(
@@ -124,6 +133,10 @@ class MemoryForecast(QObject):
     def _show(
         self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None
     ) -> None:
+        """Show the sentence of an estimate, in red if the memory is too small; None hides it.
+
+        Plan and data say what the estimate is for.
+        """
         self._estimate = estimate
         memory = None
         if estimate is not None:
@@ -196,14 +209,16 @@ class RunCommands(Controller):
         session = self._session
         unfinished_run = self._resumable_run
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
-        chosen = session.plan.folds
+
+        # Numbers of the folds to run; empty for all folds.
+        fold_numbers = session.plan.folds
         if unfinished_run is not None:
             return tr("&Resume at {done} of {n} fits").format(
                 done=unfinished_run.units_done, n=unfinished_run.n_units
             )
-        if len(chosen) == 1 and n_folds > 1:
-            return tr("&Run fold {fold}").format(fold=chosen[0])
-        n = len(chosen) or n_folds
+        if len(fold_numbers) == 1 and n_folds > 1:
+            return tr("&Run fold {fold}").format(fold=fold_numbers[0])
+        n = len(fold_numbers) or n_folds
         return (
             trn("&Run {n} fold", "&Run {n} folds", n).format(n=n)
             if n > 1
@@ -263,14 +278,19 @@ class RunCommands(Controller):
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
+            # `leave` stores the choice of a model with the run that was shown before;
+            # it does not apply to this one.
             leave(self._session, self._runs)
-            # the choice was a model of the previous run
             self._session.select(None, None)
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
-        """Start a run of the form's plan, or resume the interrupted run of the same plan."""
-        # The form must be valid, and the data read as the plan says.
+        """Start a run of the form's plan, or resume the interrupted run of the same plan.
+
+        With ``paused``, the run is a new one, and begins paused, to be watched step by
+        step.
+        """
+        # The form must be valid, and the data divided as the plan says.
         dataset = self._session.dataset
         if (
             dataset is None
@@ -278,8 +298,9 @@ class RunCommands(Controller):
             or not self._session.data_match_plan
         ):
             return
-        # No run starts without enough memory, or if one of
-        # the same plan can be resumed or is unfinished.
+
+        # No run starts without enough memory, or while one of the same plan can be
+        # resumed, waits or works.
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return
@@ -296,8 +317,11 @@ class RunCommands(Controller):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
-        # If no run works, the new one is shown at once.
-        if self._runs.current is None:  # then the new run is shown at once
+
+        # If no run works, the new one is shown at once. `leave` stores the choice of model
+        # of the run before; the new run begins with the model that validation selects,
+        # for which the chosen values and the chosen k are None.
+        if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -55,6 +55,7 @@ class RunController(PageController):
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+
         # The parts of the application's state that this controller shows.
         session = models.session
         runs = models.runs
@@ -62,11 +63,14 @@ class RunController(PageController):
         measured = models.measured
         left_out = models.left_out
         self._left_out = left_out
-        self._leaves_out = left_out.shown
+
+        # whether the curves were last drawn with left-out measures
+        self._draws_left_out = left_out.shown
         self._session = session
         self._runs = runs
         self._measured = measured
         self._current = current
+
         # The two panels of the page, and the heat
         # map, which is drawn within the curves.
         self.curves = CurvesPanel(theme)
@@ -75,16 +79,19 @@ class RunController(PageController):
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
-        # What is drawn at present.
-        self._following = True
         self.curves.add_map(self.heat)
+
+        # Whether the run that works is shown, what is being compiled before it, whether
+        # the heat map misses a path, and the last step that is not drawn yet.
+        self._following = True
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        # the view and the convention that the curves show
+
+        # the view (data, fold, run and plan) and the convention that the curves show
         self._drawn: tuple[Shown, str] | None = None
         self._absence = models.absence
-        self._absence.changed.connect(self._explain)
+        self._absence.changed.connect(self._set_empty_texts)
         self._connect_signals()
 
     def _connect_signals(self) -> None:
@@ -93,27 +100,30 @@ class RunController(PageController):
         runs = self._runs
         current = self._current
         left_out = self._left_out
+
         # A click in a panel inspects a candidate or
         # a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
+        self._heat.picked.connect(self._inspect)
+        self._heat.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
+
         # Changes of the session, of the current model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
-        self._heat.picked.connect(self._inspect)
-        self._heat.confirmed.connect(current.choose_inspected)
         current.inspected.connect(self._show_inspected)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
         self._measured.changed.connect(self._show_measured)
-        runs.eventNoted.connect(self._take)
+        runs.eventNoted.connect(self._draw_event)
         runs.changed.connect(self._begin_again)
         runs.added.connect(self._follow_first)
-        runs.chosen.connect(self._leave)
+        runs.chosen.connect(self._stop_unless_working)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+
         # The curve of left-out measures is computed on demand.
         self.curves.left_out.clicked.connect(left_out.toggle)
         left_out.changed.connect(self._show_left_out)
@@ -133,6 +143,8 @@ class RunController(PageController):
     @Slot(bool)
     def follow(self, following: bool) -> None:
         """Begin to show the run that works and the fold it works on, or stop following it."""
+        # `look_at` shows a run with its data and its plan; the method of the session of
+        # the same name shows a fold.
         self._following = following
         record = self._runs.current
         if following and record is not None:
@@ -152,7 +164,7 @@ class RunController(PageController):
             self._following = True
 
     @Slot(object)
-    def _leave(self, record: RunRecord) -> None:
+    def _stop_unless_working(self, record: RunRecord) -> None:
         """Stop following if the user chose another run than the one that works."""
         if record is not self._runs.current:
             self.stop_following()
@@ -161,11 +173,15 @@ class RunController(PageController):
     def show_preparation(self, sentence: str) -> None:
         """Show in the empty curves what is being compiled; "" ends that."""
         self._preparation = sentence
-        self._explain()
+        self._set_empty_texts()
 
     @Slot()
     def _follow(self) -> None:
-        """Mark the model; first draw everything anew for another run, fold, plan or convention."""
+        """Mark the model; first draw everything anew for another run, fold, plan or convention.
+
+        A convention is a set of rules of measures, such as how documents without a label
+        count.
+        """
         view = self._current.shown
         convention = self._session.convention
         if self._drawn is not None:
@@ -189,20 +205,23 @@ class RunController(PageController):
         """Draw everything anew, for other data, another fold or another run."""
         view = self._current.shown
         record = self._current.shown.record
+
         # The newest step belongs to the view before.
         self._newest = None
         if view.dataset is None:
             return
         plan = view.plan
         problem = self._paths.problem
-        self._explain()
+        self._set_empty_texts()
         combinations = record.combinations if record else ()
+
         # Whether there is a validation part, of the files
         # or from inner folds, on which models are measured.
         measured = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
         mapped = self._heat.arrange(plan, measured)
+
         # Empty curves for the plan of the view.
         self.curves.begin(
             method_label=plan.title,
@@ -216,12 +235,14 @@ class RunController(PageController):
             selects=plan.entry.selects,
             measured=plan.measured_criterion,
         )
+
         # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
         left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
+
         # Draw what the run has found so far.
         if record is not None:
             for combination in range(len(combinations)):
@@ -233,6 +254,8 @@ class RunController(PageController):
     @Slot()
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
+        # The chosen model is on a path of the run, or on a "live" path that was computed
+        # for it alone. While all folds are shown there is none, but a mean path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -260,6 +283,7 @@ class RunController(PageController):
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
+
         # Mark the inspected model, or the same place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
@@ -270,6 +294,7 @@ class RunController(PageController):
             combination, k = self._inspected_mean()
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
+
         # The candidates of its step, or else those of the newest step.
         model = self._current.shown.inspected
         if model is not None:
@@ -278,8 +303,13 @@ class RunController(PageController):
             self.candidates.clear(self._absence.model(NO_STEP))
 
     def _inspected_mean(self) -> tuple[int | None, int]:
-        """Return combination and k of the inspected model while all folds are shown; else None and 0."""
+        """Return combination and k of the inspected model while all folds are shown; else None and 0.
+
+        The k is 0, too, if the best model of each fold is meant: then the place of the
+        choice, which is the k or round on the path, is None.
+        """
         record = self._current.shown.record
+        # The inspected model, or None if it is the chosen one.
         choice = self._current.inspected_choice
         if (
             self._paths.fold is not None
@@ -292,12 +322,13 @@ class RunController(PageController):
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
-        choosable = (
+        # On a path of iterations, only the last one is a model.
+        has_sizes = (
             len(model.path.steps) > 1
             and model.path.step_kind is not StepKind.ITERATIONS
         )
         smallest = (
-            smallest_model(model, self._current.shown.record) if choosable else None
+            smallest_model(model, self._current.shown.record) if has_sizes else None
         )
         mark, best = smallest or (None, 0)
         self.curves.show_smallest(mark, best)
@@ -307,14 +338,16 @@ class RunController(PageController):
         """Show whether left-out measures are possible and their progress; redraw if they come or go."""
         left_out = self._left_out
         box = self.curves.left_out
+
+        # A plan that selects by a left-out measure draws it anyway, without the box.
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(
             left_out.share,
             is_requested=left_out.asked,
             waiting=left_out.waiting,
         )
-        if left_out.shown != self._leaves_out:
-            self._leaves_out = left_out.shown
+        if left_out.shown != self._draws_left_out:
+            self._draws_left_out = left_out.shown
             self.rebuild()
 
     @Slot()
@@ -334,7 +367,7 @@ class RunController(PageController):
             self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
-        """Draw the path of a model that no run has."""
+        """Draw the path of a model that no run has: the chosen (LIVE) or the inspected one (PROBE)."""
         path = model.path
         measures = self._paths.with_left_out(path)
         view = self._current.shown
@@ -353,7 +386,11 @@ class RunController(PageController):
         )
 
     def refresh(self) -> None:
-        """Draw the heat map and the candidates of the newest step since the last call."""
+        """Draw the heat map and the candidates of the newest step since the last call.
+
+        The window calls it at intervals, as drawing them at each step of a run would
+        take too long.
+        """
         if self._heat_is_old:
             self._draw_heat()
         event = self._newest
@@ -366,6 +403,10 @@ class RunController(PageController):
             or self._current.shown.inspected is not None
         ):
             return
+
+        # The page of features shows the selection of the path that grows or, if the path
+        # has ended meanwhile, of the finished path. A unit of work is a fold and the
+        # position of a combination.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -379,6 +420,7 @@ class RunController(PageController):
         self._heat.draw()
 
     def _data_label(self, dataset: FoldedDataset) -> str:
+        """Return the name of the data with the shown fold, or with "mean over folds"."""
         if len(dataset.folds) == 1:
             return dataset.name
         fold = self._paths.fold
@@ -403,6 +445,7 @@ class RunController(PageController):
                     combination, mean.x_values, mean.criterion.mean, means
                 )
             return
+
         # One fold: the finished path with the measures
         # in use, or the steps of a growing path.
         path = record.paths.get((fold, combination))
@@ -410,18 +453,24 @@ class RunController(PageController):
             validation = self._paths.measures(record, (fold, combination))
         else:
             path = record.so_far(fold, combination) if growing else None
-            validation = {} if path is None else self._paths.valid(path.validation)
+            validation = (
+                {}
+                if path is None
+                else self._paths.by_present_convention(path.validation)
+            )
         if path is not None:
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
 
     def _add(self, event: StepDone) -> None:
-        validation = self._paths.valid(event.validation)
+        validation = self._paths.by_present_convention(event.validation)
         self.curves.add_step(
             event.unit.position, event.x_value, event.criterion, validation
         )
 
-    def _explain(self) -> None:
+    def _set_empty_texts(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
+        # `absence` turns a text on what to do into one that fits the present state, for
+        # example while a study is being read.
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
@@ -446,6 +495,7 @@ class RunController(PageController):
         self.mark()
 
     def _unmark(self) -> None:
+        """Remove the marks of the chosen model and the candidates of its step."""
         self.curves.select(None)
         self.curves.show_smallest(None)
         self._heat.mark(None)
@@ -467,6 +517,8 @@ class RunController(PageController):
         if mean is None or combination is None:
             self._unmark()
             return
+
+        # Without a k, each fold has its own best model; the mark is at the first k.
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.select(combination, k)
@@ -474,7 +526,7 @@ class RunController(PageController):
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
-        """Draw a line at the measures of the best single feature of the shown fold."""
+        """Draw a line at the measures of the best single feature of the shown fold; none for all folds."""
         baselines = self._measured.view(record).baselines
         baseline = (
             baselines.get(self._paths.fold) if self._paths.fold is not None else None
@@ -483,8 +535,12 @@ class RunController(PageController):
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
-        """Show the candidates of a step; ``divisor`` makes their scores comparable between folds."""
-        # A method without candidates has nothing to compare.
+        """Show the candidates of a step.
+
+        ``divisor`` makes their scores comparable between folds: it is the number of
+        training documents if the scores are sums over documents, else 1.
+        """
+        # A method without a score of candidates has nothing to compare.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -509,8 +565,12 @@ class RunController(PageController):
             )
 
     @Slot(object, object)
-    def _take(self, record: RunRecord, event: Event) -> None:
-        """Draw an event of the shown run; while following it, show the fold that it works on."""
+    def _draw_event(self, record: RunRecord, event: Event) -> None:
+        """Draw an event of the shown run; while following it, show the fold that it works on.
+
+        A unit is the work on one combination of parameters on one fold; its path has a
+        step for each model.
+        """
         if record is not self._current.shown.record:
             return
         fold = self._paths.fold
@@ -525,8 +585,8 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each
-            # path; a path that grew is drawn already.
+            # The mean over folds changes with each path. On one fold, a path whose steps
+            # were announced is drawn already, and only one that came as a whole is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -537,19 +597,23 @@ class RunController(PageController):
     @Slot(object, int)
     def _inspect(self, key: object, k: int) -> None:
         self.stop_following()
-        values = self._values(key)
+        values = self._values_of_path(key)
         if values is not None:
             self._session.inspect(values, k)
 
     @Slot(object, int)
     def _choose(self, key: object, k: int) -> None:
         self.stop_following()
-        values = self._values(key)
+        values = self._values_of_path(key)
         if values is not None:
             self._session.select(values, k)
 
-    def _values(self, key: object) -> tuple[Any, ...] | None:
-        """Return the values of a path on the axes of the plan; None if there is no such path."""
+    def _values_of_path(self, key: object) -> tuple[Any, ...] | None:
+        """Return the values of a path on the axes of the plan; None if there is no such path.
+
+        ``key`` is the position of the path's combination, or LIVE or PROBE for the
+        path of the chosen or the inspected model that no run has.
+        """
         record = self._current.shown.record
         model = self._current.model
         if key == PROBE:
@@ -561,7 +625,7 @@ class RunController(PageController):
     @Slot()
     def _show_measure(self) -> None:
         """Show another measure, or the same measure by another convention."""
-        self._explain()
+        self._set_empty_texts()
         self.curves.set_measure(self._session.measure)
         record = self._current.shown.record
         if record is None:

@@ -33,8 +33,8 @@ _FOLLOW_HELP = tr(
 )
 _WORKING_STATES = (RunState.RUNNING, RunState.PAUSED)
 _MAX_WAITING_BUTTONS = 5  # number of waiting runs that have buttons
-_BEFORE = 8  # logical pixels before the links to questions
-_BETWEEN = 4  # logical pixels between two links
+_PIXELS_BEFORE = 8  # logical pixels before the links to questions
+_PIXELS_BETWEEN = 4  # logical pixels between two links
 _STATE_WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
@@ -55,14 +55,14 @@ class RunStrip(QFrame):
 
     Attributes
     ----------
-    follow, every : QPushButton
+    follow_button, all_runs_button : QPushButton
         Buttons to follow the run that works, and to see all runs.
     tells_why : bool
-        Whether the page exists to which the link `why` leads.
+        Whether the page exists to which the link `why_button` leads.
     tells_how_sure : callable
-        Returns whether there is a page with an answer for a run to which the link `sure`
-        leads.
-    why, sure, another : QPushButton
+        Returns whether the page to which the link `sure_button` leads has an answer for a
+        run.
+    why_button, sure_button, other_method_button : QPushButton
         Links: why these features were selected, how sure the selection is, and compare
         with another method.
     selected : Signal(int)
@@ -78,6 +78,7 @@ class RunStrip(QFrame):
         super().__init__()
         named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
+
         # The run that is shown: its name, progress and state.
         self._run = named(_RunButton(self.selected), "strip-run")
         self._bar = named(
@@ -86,22 +87,31 @@ class RunStrip(QFrame):
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
+
         # The next questions, which are offered when no run works or waits.
-        self.why = _run_button(tr("Why these features?"), "strip-why")
-        self.sure = _run_button(tr("How sure?"), "strip-sure")
-        self.another = _run_button(tr("Compare with another method"), "strip-another")
-        self._next = _NextQuestions(self.why, self.sure, self.another)
-        self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
-        self.follow.setCheckable(True)
+        self.why_button = _run_button(tr("Why these features?"), "strip-why")
+        self.sure_button = _run_button(tr("How sure?"), "strip-sure")
+        self.other_method_button = _run_button(
+            tr("Compare with another method"), "strip-another"
+        )
+        self._next = _NextQuestions(
+            self.why_button, self.sure_button, self.other_method_button
+        )
+        self.follow_button = _run_button(
+            tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP
+        )
+        self.follow_button.setCheckable(True)
+
         # Runs other than the one shown: the running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
-        self.every = _run_button(
+        self.all_runs_button = _run_button(
             tr("Compare"), "strip-compare", "quiet", tr("Show all runs")
         )
+
         # All widgets in one row, from left to right.
         row = fill(
             QHBoxLayout(self),
@@ -120,7 +130,8 @@ class RunStrip(QFrame):
             *self._waiting,
             self._more,
         )
-        fill(row, self.follow, self.every)
+        fill(row, self.follow_button, self.all_runs_button)
+
         # The strip starts without runs.
         self._placeholder = NO_RUN
         self.tells_why = False
@@ -155,7 +166,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # The placeholder says if there are runs, but on other data only.
+        # If there are runs, but on other data only, the
+        # usual placeholder is replaced by one that says so.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = (
@@ -163,6 +175,7 @@ class RunStrip(QFrame):
             if placeholder == NO_RUN and has_only_other_data
             else placeholder
         )
+
         # The run that works, and those that wait.
         current = next(
             (record for record in records if record.state in _WORKING_STATES), None
@@ -172,12 +185,14 @@ class RunStrip(QFrame):
             for record in records
             if record.state is RunState.QUEUED and record is not shown_record
         ]
+
         # Without a shown run, the strip shows the run that
         # works on these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
         self._show_one(shown_record, view, sealed=sealed)
+
         # The next questions are offered when nothing works or waits.
         is_idle = current is None and not queued
         self._next.offer(
@@ -186,8 +201,8 @@ class RunStrip(QFrame):
             else ()
         )
         self._show_others(current if current is not shown_record else None, queued)
-        self.follow.setVisible(current is not None)
-        self.every.setEnabled(bool(records))
+        self.follow_button.setVisible(current is not None)
+        self.all_runs_button.setEnabled(bool(records))
         self.shown.emit()
 
     def _show_one(
@@ -197,7 +212,12 @@ class RunStrip(QFrame):
         *,
         sealed: Callable[[RunRecord], bool],
     ) -> None:
-        """Show a run with its progress or its outcome."""
+        """Show a run with its progress or its outcome; None shows the placeholder.
+
+        ``view`` returns the results of a run by the measures in use; None for those that
+        the run has stored. ``sealed`` returns whether the test part of a run is sealed,
+        which then hides its measures behind a button.
+        """
         self._run.show_run(record)
         self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
         if record is None:
@@ -224,6 +244,8 @@ class RunStrip(QFrame):
             working, f" · {percentage(working.progress)}" if working is not None else ""
         )
         self._waiting_label.setText(tr("waiting:") if queued else "")
+
+        # Buttons without a waiting run get None, and are hidden.
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
         n_more = len(queued) - _MAX_WAITING_BUTTONS
@@ -238,10 +260,10 @@ class RunStrip(QFrame):
         entry = record.plan.entry
         links = []
         if self.tells_why and not entry.featureless:
-            links.append(self.why)
+            links.append(self.why_button)
         if self.tells_how_sure(record):
-            links.append(self.sure)
-        return (*links, self.another)
+            links.append(self.sure_button)
+        return (*links, self.other_method_button)
 
 
 class _RunButton(QPushButton):
@@ -261,6 +283,8 @@ class _RunButton(QPushButton):
             return
         self._key = record.key
         text = tr("run {key} {title}").format(key=record.key, title=record.title)
+
+        # A single & would underline the next letter.
         self.setText(text.replace("&", "&&") + suffix)
         self.setToolTip(
             plain(
@@ -275,22 +299,23 @@ class _NextQuestions(QWidget):
     def __init__(self, *links: QWidget) -> None:
         super().__init__()
         self._links = links
-        self._wanted: tuple[QWidget, ...] = ()
+        self._offered: tuple[QWidget, ...] = ()
         self._heading = named(PlainLabel(tr("Next:")), role="muted")
         fill(
             QHBoxLayout(self),
             self._heading,
             *links,
             1,
-            margins=(_BEFORE, 0, 0, 0),
-            spacing=_BETWEEN,
+            margins=(_PIXELS_BEFORE, 0, 0, 0),
+            spacing=_PIXELS_BETWEEN,
         )
+
         # The links only get the width that the text of the outcome leaves.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def offer(self, questions: tuple[QWidget, ...]) -> None:
         """Set the links to offer; those that fit are shown."""
-        self._wanted = questions
+        self._offered = questions
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
@@ -303,11 +328,12 @@ class _NextQuestions(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - _BEFORE - self._heading.sizeHint().width()
+        """Show the first of the offered links, as many as the width has space for, and hide all others."""
+        free_width = self.width() - _PIXELS_BEFORE - self._heading.sizeHint().width()
         fitting = set()
-        for link in self._wanted:
-            room -= _BETWEEN + link.sizeHint().width()
-            if room < 0:
+        for link in self._offered:
+            free_width -= _PIXELS_BETWEEN + link.sizeHint().width()
+            if free_width < 0:
                 break
             fitting.add(link)
         for link in self._links:
@@ -347,7 +373,7 @@ def _progress_text(record: RunRecord) -> str:
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
     """Describe how a run ended, with the mean of its first measure."""
-    # A run that did not finish has no measure to show.
+    # A run that did not finish has no measure to show, but may have a remark.
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(
@@ -355,6 +381,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
         )
     if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
+
     # The mean of its first measure over the folds.
     name = result.plan.measures[0]
     average = result.average.get(name)
@@ -365,6 +392,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
+
     # What it learned from, if not from labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))

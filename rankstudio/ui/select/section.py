@@ -79,12 +79,18 @@ class ParameterSection(QWidget):
         super().__init__()
         self._theme = theme
         self._prefix = prefix
+
+        # ids and names of the features of the open data
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
-        self._kept: dict[str, dict[str, Field]] = {}
-        self._key = ""
+
+        # the fields that were made, by the keys of methods and the names of parameters
+        self._fields_by_method: dict[str, dict[str, Field]] = {}
+        self._key = ""  # of the shown method
         self._visible = True
+
         # values under *More options* that differ from their defaults
         self._n_changed = 0
+
         # whether another method was shown since the last values or edit
         self._is_new_method = True
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
@@ -100,20 +106,25 @@ class ParameterSection(QWidget):
     @property
     def fields(self) -> dict[str, Field]:
         """The fields of the method that is shown, by the parameter's name, hidden ones too."""
-        return self._kept.get(self._key, {})
+        return self._fields_by_method.get(self._key, {})
 
     def shown(self) -> list[Field]:
         """Return the fields that apply with the present values, from top to bottom, folded ones last."""
         if not self._visible:
             return []
+
+        # A parameter may have an effect only with certain values of another one.
         values = self.values()
-        counting = [
+        applicable = [
             field for field in self.fields.values() if field.parameter.counts(values)
         ]
-        return sorted(counting, key=lambda field: not field.parameter.basic)
+
+        # Parameters that are not basic are under *More options*.
+        return sorted(applicable, key=lambda field: not field.parameter.basic)
 
     def tab_order(self) -> Iterator[QWidget]:
         """Yield the widgets that take the keyboard focus, from top to bottom."""
+        # The button *More options* comes before the first folded field.
         is_before_fold = True
         for field in self.shown():
             if is_before_fold and not field.parameter.basic:
@@ -136,9 +147,9 @@ class ParameterSection(QWidget):
     def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
         """Set the features of the data, for the fields that take features or a number of features."""
         self._features = (ids, names)
-        for fields in self._kept.values():
+        for fields in self._fields_by_method.values():
             for field in fields.values():
-                self._fit(field)
+                self._adapt_to_data(field)
 
     def show_parameters(
         self, key: str, parameters: Sequence[Parameter], visible: bool = True
@@ -150,14 +161,17 @@ class ParameterSection(QWidget):
         key : str
             Key of the method; "" for none.
         parameters : sequence of Parameter
+            Parameters of the method.
         visible : bool
             Whether the fields are visible; hidden fields keep their values.
         """
         self._is_new_method |= key != self._key
         self._key = key
         self._visible = visible
-        if key not in self._kept:
-            self._kept[key] = {p.name: self._make(p) for p in parameters}
+        if key not in self._fields_by_method:
+            self._fields_by_method[key] = {
+                p.name: self._new_field(p) for p in parameters
+            }
         self._hide_others()
 
     def reveal(self, field: Field) -> None:
@@ -168,14 +182,17 @@ class ParameterSection(QWidget):
     def _hide_others(self) -> None:
         """Show the fields that apply with the present values, and hide all others."""
         visible = self.shown()
-        for fields in self._kept.values():
+        for fields in self._fields_by_method.values():
             for field in fields.values():
                 field.setVisible(field in visible)
         self.setVisible(bool(visible))
         self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Show how many folded values differ from their defaults, and open the fold if the first one does."""
+        """Show how many folded values differ from their defaults; open the fold when the first one does.
+
+        For another method, the fold is as the user left it, or open if values differ.
+        """
         n_changed = sum(field.changed for field in folded)
         n_changed_before = self._n_changed
         self._n_changed = n_changed
@@ -191,18 +208,19 @@ class ParameterSection(QWidget):
         elif n_changed and not n_changed_before:
             self.more.set_open(True)
 
-    def _make(self, parameter: Parameter) -> Field:
+    def _new_field(self, parameter: Parameter) -> Field:
+        """Return a new field of a parameter, in the column or, unless it is basic, under *More options*."""
         own_parameter = replace(
             translated(parameter), name=f"{self._prefix}{parameter.name}"
         )
         field = _EDITORS[parameter.kind](self._theme, own_parameter)
-        self._fit(field)
-        field.edited.connect(self._tell)
+        self._adapt_to_data(field)
+        field.edited.connect(self._take_edit)
         (self._column if parameter.basic else self.more.column).addWidget(field)
         return field
 
-    def _fit(self, field: Field) -> None:
-        """Give a field the features of the data, or their number as its limit."""
+    def _adapt_to_data(self, field: Field) -> None:
+        """Give a field what depends on the data: a field of features the features, that of k their number."""
         _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)
@@ -214,7 +232,8 @@ class ParameterSection(QWidget):
             field.set_most(len(names))
 
     @Slot(object)
-    def _tell(self, _value: object) -> None:
+    def _take_edit(self, _value: object) -> None:
+        """Emit the field that was edited; show and hide fields that depend on its value."""
         self._is_new_method = False
         self._hide_others()
         self.edited.emit(self.sender())

@@ -30,6 +30,9 @@ from rankstudio.ui.plots.curves.curve_set import SmallestMark
 class ShownPaths:
     """Provides the measures along the paths of the shown run, by the measures and convention in use.
 
+    A convention is a set of rules of measures, such as how documents without a label
+    count.
+
     Parameters
     ----------
     session, current, measured, left_out
@@ -56,7 +59,11 @@ class ShownPaths:
 
     @property
     def problem(self) -> str:
-        """Why the shown run cannot be measured, as a sentence; "" if it can, or without a run."""
+        """Why the shown run cannot be measured, as a sentence; "" if it can, or without a run.
+
+        A run has its measures by one convention (rules of measures, such as how
+        documents without a label count). Another one needs the data.
+        """
         record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
@@ -66,7 +73,7 @@ class ShownPaths:
             "This run was measured by the {past} convention. Open its data to measure by {now}."
         ).format(past=past, now=present)
 
-    def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
+    def by_present_convention(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the measures of a working run; empty if they follow another convention than the one in use.
 
         In one plot, curves of two conventions could be mistaken for better and worse
@@ -100,7 +107,11 @@ class ShownPaths:
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
-        """Return the average path of a combination over the folds that are done."""
+        """Return the average path of a combination over the folds that are done; None if none is.
+
+        ``combination`` is its position in the run.
+        """
+        # The keys of a run's paths are pairs: number of the fold, position of the combination.
         unit_keys = [
             (fold, position)
             for fold, position in sorted(record.paths)
@@ -125,7 +136,7 @@ def smallest_model(
     path has no p-values. The tests use the measure that chooses the model, even if
     another measure is shown.
     """
-    pair = smallest_set(*_tested_combination(model, record), model.position)
+    pair = smallest_set(*_tested_path(model, record), model.position)
     if pair is None:
         return None
     smallest = pair.smallest
@@ -145,13 +156,17 @@ def smallest_set_of(
     """Return the smallest set of a model's path that is not significantly worse; None without tests."""
     if not has_choice_of_size(model.plan, model.path):
         return None
-    return smallest_set(*_tested_combination(model, record), model.position)
+    return smallest_set(*_tested_path(model, record), model.position)
 
 
-def _tested_combination(
+def _tested_path(
     model: SelectedModel, record: RunRecord | None
 ) -> tuple[Plan, PathResult]:
-    """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run."""
+    """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run.
+
+    The plan belongs to the path: it names the measure that selects the model. A live
+    model was computed at once, and no run has its path.
+    """
     run_path = (
         None
         if record is None

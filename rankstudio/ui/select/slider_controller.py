@@ -32,14 +32,18 @@ class SliderController(QObject):
         self._current = current
         self._slider = slider
         slider.moved.connect(self._glide)
-        # Label of the axis, all stops of the slider, and the values of the grid.
+
+        # What the slider shows: label of the axis, all stops, and values of the grid.
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         for signal in (current.changed, current.inspected):
             signal.connect(self._show)
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        """Inspect the model at a value of the slider; the values on the other axes stay."""
+        """Inspect the model at a value of the slider; the values on the other axes of the plan stay.
+
+        With ``gliding``, all values of one movement are undone together.
+        """
         slider_axis = self._current.shown.axis
         axis_values = zip(
             self._current.shown.plan.axes, self._current.inspected_values, strict=True
@@ -52,8 +56,8 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
-        # Stops are the values of the grid; if paths are fast
-        # to compute, there are finer ones between them.
+        # Stops are the values of the grid; if paths are fast to compute (the plan is
+        # live), there are finer ones between them.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live
@@ -62,17 +66,20 @@ class SliderController(QObject):
             if axis is not None
             else ()
         )
+
         # with one value there is nothing to move
         self._slider.setVisible(len(stops) > 1)
         self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:
             return
+
         # The slider is set only if its stops have
         # changed, so that it stays where it is dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
+
         # Show the inspected value.
         for plan_axis, value in zip(
             view.plan.axes, self._current.inspected_values, strict=True

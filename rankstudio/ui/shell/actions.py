@@ -494,7 +494,7 @@ class Actions:
         Submenus by the keys in `SUBMENUS`.
     menus : Mapping of str to sequence of Command
         Commands of each menu, as in `MENUS`, with those of plug-ins.
-    of_parts : tuple of Command
+    plugin_commands : tuple of Command
         Commands that show the pages and panels of plug-ins.
     """
 
@@ -507,14 +507,16 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
-        self.of_parts = () if parts is None else tuple(_plugin_commands(parts))
+        self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
+                # The commands of plug-ins' pages follow those of the window's own pages,
+                # which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
-                    for part_command in self.of_parts:
+                    for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)
                 if command is None:
                     menu.addSeparator()
@@ -529,8 +531,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default argument binds the function of this
-            # iteration.
+            # `triggered` passes a bool; the default
+            # argument binds the function of this iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:
@@ -563,6 +565,8 @@ class Actions:
         action.setStatusTip(command.help)
         keys = f" ({key_text(command.shortcuts)})" if command.shortcuts else ""
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
+
+        # Buttons show the text without the & that marks the letter of the mnemonic.
         action.setIconText(command.text.replace("&", ""))
         if command.icon:
             set_icon(action, theme, command.icon)
@@ -571,17 +575,19 @@ class Actions:
 
 
 def menus_with(
-    of_parts: Iterable[PartCommand],
+    contributed: Iterable[PartCommand],
 ) -> Mapping[str, Sequence[Command | None]]:
-    """Return the menus with commands of plug-ins.
+    """Return the commands of each menu by its name, with those of plug-ins; None for a line between two.
 
     Each command is in the menu that it names (else in *Run*), after the command that it
     names or at the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
-    for part_command in of_parts:
+    for part_command in contributed:
         menu = menus.get(part_command.menu, menus["Run"])
         keys = [None if command is None else command.key for command in menu]
+
+        # The place is after the command that it names, which may not exist.
         index = (
             keys.index(part_command.after) + 1
             if part_command.after in keys
@@ -595,7 +601,7 @@ def menus_with(
 
 
 def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
-    """Yield a command for each page and panel of a plug-in."""
+    """Yield a command for each page and panel of a plug-in: to show the page, to show or hide the panel."""
     for page in parts.entries:
         text = _without_mnemonic(page.label)
         yield Command(
@@ -612,18 +618,27 @@ def _without_mnemonic(label: str) -> str:
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:
-    """Return which commands are enabled now, for all commands that depend on data and runs."""
+    """Return whether each command is enabled now, by its key, for all that depend on data and runs."""
     dataset = models.session.dataset
     has_data = dataset is not None
+
+    # The user can choose the columns of label and query of a table.
     is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
     has_model = models.current.model is not None
+
+    # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
+    # Documents may be missing if only the results of a study are open, and the plan may
+    # want other folds or other values than those that were read.
     is_ready = models.session.has_documents and models.session.data_match_plan
     shown_run = models.runs.shown
     current_run = models.runs.current
     is_loading = models.loader.busy
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
+
+    # A step begins a paused run, or continues one. The box of left-out measures has no
+    # use for a plan that selects by them, and so brings them anyway.
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

@@ -58,7 +58,7 @@ _Subject = Callable[[], tuple[Any, ...]]
 _NO_COMMAND = tr("The terminal has no command for what is open here.")
 _DIALOG_SIZE = 960, 560
 _FORM_WIDTH = 300
-_MIN_TEXT_HEIGHT = 170
+_MIN_TEXT_WIDTH = 170
 
 
 class AnalysisDialog(QDialog):
@@ -97,6 +97,9 @@ class AnalysisDialog(QDialog):
         self._theme = theme
         self._models = models
         self._entries = entries
+
+        # What is analyzed, such as "run 3 on MQ2008", why the last computation failed,
+        # the note below each table, and the warnings of the result.
         self._subject_name = ""
         self._problem = ""
         self._notes: list[str] = []
@@ -164,6 +167,8 @@ class AnalysisDialog(QDialog):
         results = fill(
             QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8
         )
+
+        # The space gets height only while no other part wants it.
         results.addStretch(0)
         content = fill(QHBoxLayout(), form_column, (results, 1), spacing=16)
         foot = fill(
@@ -207,7 +212,9 @@ class AnalysisDialog(QDialog):
         dataset = self._models.session.dataset
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
-        fields = list(self.section.fields.values())  # hidden ones, too
+
+        # Fields that are hidden now may be shown after an edit.
+        fields = list(self.section.fields.values())
         if fields:
             align_labels(fields)
         self._show_tables(())
@@ -219,6 +226,8 @@ class AnalysisDialog(QDialog):
         if not self._commit():
             return
         entry = self.entry
+
+        # The subject, such as data without sealed parts, is made on the worker.
         make_subject, self._subject_name = self._subject_of(entry)
         if make_subject is None:
             return
@@ -260,6 +269,9 @@ class AnalysisDialog(QDialog):
         session = self._models.session
         record = self._models.current.shown.record
         plan = session.plan
+
+        # An analysis of data is that of the shown fold, which the command names; while
+        # all folds are shown, it names none.
         if entry.needs is Needs.DATA:
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
         stored_run = None if record is None else record.stored
@@ -269,13 +281,19 @@ class AnalysisDialog(QDialog):
         )
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
-        """Return a function that makes the subject of an analysis (None without one), and its name."""
+        """Return a function that makes the subject of an analysis, and the name of the subject.
+
+        The subject is what the analysis needs: a training part, the folds, a plan on
+        them, or a run. The function is None if there is none; it leaves out test parts
+        that are sealed.
+        """
         session = self._models.session
         dataset = session.dataset
         sealed = session.sealed
         if dataset is None or not session.has_documents:
             return None, ""
         if entry.needs is Needs.DATA:
+            # While all folds are shown, the first one is analyzed.
             number = session.fold or dataset.folds[0].number
             fold = next(fold for fold in dataset.folds if fold.number == number)
             name = tr("{data}, training part of fold {fold}").format(
@@ -291,6 +309,8 @@ class AnalysisDialog(QDialog):
             if not session.data_match_plan:
                 return None, name
             return partial(_plan_subject, session.plan, dataset, sealed), name
+
+        # All other analyses need the shown run, and its data, which must be open.
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
@@ -300,7 +320,7 @@ class AnalysisDialog(QDialog):
 
     @Slot(object)
     def _show_progress(self, state: Any) -> None:
-        """Show the result, or how far the computation is."""
+        """Show the result, or how far the computation is: its share from 0 to 1, and what it does now."""
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings
             self._show_tables(state.tables)
@@ -324,8 +344,9 @@ class AnalysisDialog(QDialog):
         has_subject = make_subject is not None
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
-        # A package's code may take long to return its command: the command is only
-        # asked for when the button is pressed, and assumed to exist here.
+
+        # The code of a plug-in's analysis may take long to return its command: it is
+        # called only when the button is pressed, and here a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -346,13 +367,16 @@ class AnalysisDialog(QDialog):
             )
         else:
             self.message.setText(tr("This analysis needs open data."))
+
+        # The line at the foot says what the shown tables are about, or what failed after
+        # some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
             )
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
-        """Show other tables, each in a tab."""
+        """Show other tables, each in a tab; none show the message instead, and forget the warnings."""
         current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()
@@ -363,7 +387,8 @@ class AnalysisDialog(QDialog):
         for index, table in enumerate(tables):
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
-        # stay at the tab when a result grows
+
+        # An analysis shows its tables repeatedly while they grow: the user's tab stays.
         self.tabs.setCurrentIndex(min(current, len(tables) - 1))
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
@@ -379,10 +404,12 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, index: int, table: AnalysisTable) -> TableView:
-        """Return the view of a table of the result.
+        """Return the view of a table of the result, which is the tab with this index, from 0.
 
-        The first column of texts stretches.
+        The index is part of the view's name. The first column of texts stretches.
         """
+        # Columns that are not texts are numbers, and are aligned to the right. Without
+        # texts, the first column stretches.
         stretched_column = min(table.text_columns, default=0)
         columns = [
             Column(
@@ -392,10 +419,12 @@ class AnalysisDialog(QDialog):
                 cell_text,
                 partial(_row_cell, number),
                 stretch=number == stretched_column,
-                least=_MIN_TEXT_HEIGHT,
+                least=_MIN_TEXT_WIDTH,
             )
             for number, title in enumerate(table.header)
         ]
+
+        # Rows are told apart by their identity (`id`), as they have no key of their own.
         view = TableView(
             self._theme,
             columns,

@@ -39,8 +39,9 @@ class ChipBar(QWidget):
         self._menus = menus
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
-        # The text of the choice is never cut; where there is little room, that of the
-        # form is.
+
+        # The text of the choice is never cut; where
+        # there is little room, that of the form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         row = fill(
             QHBoxLayout(self),
@@ -50,6 +51,8 @@ class ChipBar(QWidget):
             margins=(0, 3, 8, 3),
             spacing=8,
         )
+
+        # Otherwise long texts would make the bar wider than the space beside the menus.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
 
     def lie_beside_menus(self) -> None:
@@ -60,20 +63,21 @@ class ChipBar(QWidget):
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)
-        self._place()
+        self._fill_free_width()
         self.show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the size of the menu bar and of its texts."""
+        """Follow the size of the menu bar and of its texts; let the menu bar handle the event, too."""
         if event.type() in (
             QEvent.Type.Resize,
             QEvent.Type.Show,
             QEvent.Type.FontChange,
         ):
-            self._place()
+            self._fill_free_width()
         return super().eventFilter(watched, event)
 
-    def _place(self) -> None:
+    def _fill_free_width(self) -> None:
+        """Fill the menu bar from the end of the last menu, with a gap, to its right end."""
         ends_of_menus = [
             self._menus.actionGeometry(action).right()
             for action in self._menus.actions()
@@ -85,7 +89,10 @@ class ChipBar(QWidget):
 
 
 def add_chips(window: QMainWindow) -> ChipBar:
-    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere."""
+    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere.
+
+    Return the bar with the chips.
+    """
     menus = window.menuBar()
     bar = ChipBar(menus)
     if menus.isNativeMenuBar():

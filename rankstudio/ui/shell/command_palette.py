@@ -44,11 +44,19 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     typed_words = typed.lower().split()
 
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
+        """Return a sort key of two parts, of which lower values come first.
+
+        The first part is 0 if the typed words are whole words of the entry, 1 if they
+        begin its words, else 2. The second part is False if the entry begins with the
+        typed text. Uses `typed_words` of the function.
+        """
         text = entry.text.lower()
         entry_words = text.split()
         begins_with_text = text.startswith(" ".join(typed_words))
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
+
+        # For each typed word, the beginnings of the entry's words that are as long as it.
         beginnings = {
             entry_word[: len(word)]
             for word in typed_words
@@ -92,7 +100,7 @@ class CommandPalette(QDialog):
         named(self, "command-palette", tr("find anything"), role="palette")
         self._entries = entries
         self._search = search
-        self._matches: list[PaletteEntry] = []
+        self._matches: list[PaletteEntry] = []  # one for each row of the list
         self.field = named(
             QLineEdit(),
             "palette-field",
@@ -103,6 +111,8 @@ class CommandPalette(QDialog):
         )
         self.list = named(QListWidget(), "palette-list", tr("Matches"))
         self.list.setUniformItemSizes(True)
+
+        # The field keeps the focus; `eventFilter` passes on the arrow keys.
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill(
             QVBoxLayout(self),
@@ -115,6 +125,8 @@ class CommandPalette(QDialog):
         self.field.textChanged.connect(self._find)
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
+
+        # In the middle of the upper part of the window, in coordinates of the screen.
         self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
         self.move(
@@ -124,7 +136,7 @@ class CommandPalette(QDialog):
         self.field.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrow keys move in the list while the field has the focus."""
+        """Let the arrow keys move in the list while the field has the focus; True ends other handling."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         if event.key() in _LIST_KEYS:
@@ -180,9 +192,11 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the enabled commands of the menus as entries of the palette."""
     for commands in actions.menus.values():
         for command in commands:
+            # None is a line between two commands; entries of submenus are listed apart.
             if command is None or command.key in SUBMENUS:
                 continue
-            # pages are entries of their own
+
+            # Pages are entries of their own, and the palette is open already.
             if command.key.startswith("page_") or command.key == "palette":
                 continue
             action = actions[command.key]
@@ -202,6 +216,7 @@ def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
             continue
         title = menu.title().replace("&", "")
         for action in menu.actions():
+            # A line between two entries is an action without a text.
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
                 yield PaletteEntry(

@@ -60,16 +60,20 @@ class ContributedParts:
         self._window = window
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
+
+        # Controllers of pages are made later, with their pages.
         entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [
             *page_parts(),
             *window_commands(),
         ]
         for loaded, entry in entries:
             self._make(entry, loaded)
+
+        # Entries whose controllers failed have no panels or commands.
         self._entries = [entry for _, entry in entries if entry.key in self.controllers]
 
     @property
-    def over_window(self) -> tuple[CommandController, ...]:
+    def command_controllers(self) -> tuple[CommandController, ...]:
         """The controllers of commands without a panel."""
         controllers = self.controllers.values()
         return tuple(
@@ -79,9 +83,10 @@ class ContributedParts:
         )
 
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
-        """Make and store the controller of an entry.
+        """Make and store the controller of an entry of a plug-in.
 
-        If that fails, store and log the reason.
+        If that fails, store the reason for the user, with the plug-in's package and
+        version, and log it.
         """
         try:
             controller = self._new_controller(entry)
@@ -104,15 +109,20 @@ class ContributedParts:
             self.controllers[entry.key] = controller
 
     def _new_controller(self, entry: Contributed) -> Controller:
-        """Return a new controller of an entry, after a check of its type or its widget."""
+        """Return a new controller of an entry, after a check of its type or its widget.
+
+        Any exception, which an invalid controller raises, is for the caller.
+        """
         controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):
-            over_window = controller_class(self._models, self._window)
-            assert isinstance(over_window, CommandController)
-            return over_window
+            command_controller = controller_class(self._models, self._window)
+            assert isinstance(command_controller, CommandController)
+            return command_controller
         controller: Controller = controller_class(
             self._theme, self._models, self._parent
         )
+
+        # A part of a page is a panel; the controller of a page has its whole content.
         widget_attribute = "panel" if isinstance(entry, PagePart) else "content"
         assert isinstance(getattr(controller, widget_attribute), QWidget)
         return controller
@@ -126,17 +136,28 @@ class ContributedParts:
     def page(
         self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]
     ) -> Page | None:
-        """Make a page with its controller.
+        """Make a page with its controller; return None if the controller could not be made.
 
-        Return None if the controller could not be made.
+        Parameters
+        ----------
+        entry : WindowPage
+            The page, as the plug-in describes it.
+        loaded : LoadedPlugin
+            The plug-in.
+        controllers : sequence of Controller
+            The controllers whose panels are on the page, besides its own.
         """
         self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
         if controller is None:
             return None
+
+        # A head is a widget above the content, such as tabs; it is optional.
         head = getattr(controller, "head", None)
         content = controller.content  # type: ignore[attr-defined]
         page = Page(entry.key, content, [*controllers, controller], head=head)
+
+        # A panel that fills the page would hide the panels of the next tab.
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)
         return page
@@ -173,6 +194,7 @@ class ContributedParts:
         calls: dict[str, Callable[[], None]] = {}
         for entry in self._entries:
             for command in entry.commands:
+                # A command has the name of a method of its controller.
                 slot = getattr(self.controllers[entry.key], command.slot)
                 page = entry.page if isinstance(entry, PagePart) else ""
                 calls[command.key] = (

@@ -77,7 +77,7 @@ class _Pages(QTextBrowser):
         return dark_file if has_pair and self._theme.dark else file
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a page or a picture.
+        """Return the content of a page or a picture; Qt calls it for each while it lays out a page.
 
         A picture is scaled down to the available width.
         """
@@ -87,13 +87,16 @@ class _Pages(QTextBrowser):
             return super().loadResource(kind, name)
         image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
+
         # The scroll bar appears only after the pictures of a long page are there.
         bar_width = self.verticalScrollBar().sizeHint().width()
         page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
-        room = round(page_width * ratio)
-        if not image.isNull() and image.width() > room > 0:
+
+        # The width in pixels of the screen, of which a logical pixel may have several.
+        max_width = round(page_width * ratio)
+        if not image.isNull() and image.width() > max_width > 0:
             image = image.scaledToWidth(
-                room, Qt.TransformationMode.SmoothTransformation
+                max_width, Qt.TransformationMode.SmoothTransformation
             )
             image.setDevicePixelRatio(ratio)
         return image
@@ -127,6 +130,8 @@ class GuideWindow(QMainWindow):
         self.resize(760, 720)
         self._browser = named(_Pages(theme), "guide-page", tr("Page of the guide"))
         self._browser.setSearchPaths([str(guide())])
+
+        # Links are opened here, as only some of them lead to pages.
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
         self._browser.setFrameShape(QFrame.Shape.NoFrame)
@@ -146,7 +151,7 @@ class GuideWindow(QMainWindow):
 
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
-        """Show a page of the guide.
+        """Show a page of the guide, at the heading or term that the part of the address after # names.
 
         Web and mail addresses open in other programs.
         """
@@ -167,6 +172,8 @@ class GuideWindow(QMainWindow):
     @Slot()
     def find_next(self) -> None:
         """Select the next occurrence of the typed text: on this page, then on later and on earlier pages."""
+        # `find` goes on from the present selection, and returns whether it has found
+        # the text on the rest of this page.
         text = self.field.text().strip()
         if not text or self._browser.find(text):
             return
@@ -174,6 +181,8 @@ class GuideWindow(QMainWindow):
         current_page = Path(self._browser.source().path()).name
         start = pages.index(current_page) + 1 if current_page in pages else 0
         for name in (*pages[start:], *pages[:start]):
+            # The file has marks of Markdown as well, so that the text that it contains
+            # may not be on the shown page.
             if text.lower() in guide(name).read_text(encoding="utf-8").lower():
                 self.open(QUrl(name))
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
@@ -184,9 +193,10 @@ class GuideWindow(QMainWindow):
         )
 
     def _scroll_to(self, fragment: str) -> None:
-        """Scroll the heading or the glossary term of a fragment to the top of the window.
+        """Scroll to a heading, or to a term of the glossary, which is selected.
 
-        Select a term.
+        ``fragment`` is its text as in an address, in lower case with hyphens; nothing is
+        done for "" and for an unknown one.
         """
         block = self._browser.document().begin()
         while fragment and block.isValid():
@@ -270,13 +280,18 @@ class GuideWindow(QMainWindow):
         document = self._browser.document()
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
-        # Without an edit block, each change lays out the whole page: half a minute
-        # where tables are long.
+
+        # Without an edit block, each change lays out the whole page, which takes half a
+        # minute if tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
             block_format = block.blockFormat()
-            is_code = _is_code(block)  # each line of code is a block
+
+            # Each line of code is a block, with no space between it and the next line.
+            is_code = _is_code(block)
+
+            # Greater line heights would leave a gap above a picture.
             if _PICTURE_CHARACTER not in block.text():
                 percent = _CODE_PERCENT if is_code else _LINE_PERCENT
                 block_format.setLineHeight(
@@ -332,16 +347,16 @@ class Help(QObject):
         self._theme = theme
         self._notice = notice
         self._window = parent
-        self._places = places
+        self._addresses = places
         self.guide: GuideWindow | None = None
 
     @Slot()
     def show_guide(self) -> None:
         """Open the guide at the section on the widget with the focus, or else on the shown page."""
-        self.open_guide(self._place())
+        self.open_guide(self._address_of_focus())
 
     def open_guide(self, address: str) -> None:
-        """Open the guide at a page with a heading or term.
+        """Open the guide at an address such as "choose-k.md#read-the-curves": a page, a heading or term.
 
         "" opens it at its last position.
         """
@@ -352,17 +367,18 @@ class Help(QObject):
         if address:
             self.guide.open(QUrl(address))
 
-    def _place(self) -> str:
-        """Return the guide's page and heading on the focused widget or the shown page.
+    def _address_of_focus(self) -> str:
+        """Return the address in the guide of what it says on the focused widget or the shown page.
 
-        Return "" for neither.
+        Return "" if it has nothing on either.
         """
+        # The widget itself, or the nearest one around it that has an address.
         widget: QWidget | None = self._window.focusWidget()
         while widget is not None and widget is not self._window:
             if location := place_of(widget):
                 return location
-            if widget.objectName() in self._places:
-                return self._places[widget.objectName()]
+            if widget.objectName() in self._addresses:
+                return self._addresses[widget.objectName()]
             widget = widget.parentWidget()
         for entry in (*own_pages(), *(entry for entry, _ in window_parts().pages)):
             page = self._window.findChild(QWidget, f"{entry.key}-page")
@@ -389,7 +405,7 @@ class Help(QObject):
         """Show the version and the license."""
         QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT_TEXT)
 
-    def tell_of_crash(self, reports: CrashReports) -> None:
+    def offer_crash_report(self, reports: CrashReports) -> None:
         """Show that the program crashed the last time, and offer to copy the crash report.
 
         The report is deleted after it is copied, or after the user has closed the
@@ -398,11 +414,13 @@ class Help(QObject):
         text = tr("RankStudio failed unexpectedly the last time.")
 
         def copy() -> None:
+            """Copy the crash report, then delete the report and remove the message `text`."""
             QGuiApplication.clipboard().setText(reports.last())
             self._notice.withdraw(text)
             reports.forget()
 
         def forget(closed: str) -> None:
+            """Delete the report if the message that was closed is `text`, on the crash."""
             if closed == text:
                 reports.forget()
 

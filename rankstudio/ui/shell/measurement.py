@@ -76,6 +76,8 @@ class MeasurementController(Controller):
         )
         if not accepted:
             return
+
+        # The answer "/my/measures.py" names a file; `suffix` is "" without ".py".
         path, suffix, _ = text.strip().partition(".py")
         if suffix:
             self.fileNamed.emit(path + suffix)
@@ -87,9 +89,10 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Measure the runs by another convention.
+        """Measure the runs by another convention; without a shown run, change the plan's convention.
 
-        Without a shown run, change the plan's convention.
+        ``key`` names a set of rules of measures, such as how documents without a label
+        count.
         """
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
@@ -108,6 +111,8 @@ class MeasurementController(Controller):
             self.said.emit(tr("Each run shows the model that it selected"))
             return
         name = self._session.measure
+
+        # The message names the measure and the rules (the convention) by which it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(
@@ -138,6 +143,9 @@ class SealController(Controller):
         self._action = action
         self._status = status
         self._session = models.session
+
+        # A sealed test part is hidden until the user breaks the seal. Each sealing and
+        # unsealing is a mark, which a study stores with its time.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -163,8 +171,9 @@ class SealController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        # setChecked emits `toggled` as a click does, but only the user may break a
-        # seal.
+        """Show in the menu and in the status bar whether the test part is sealed."""
+        # setChecked emits `toggled` as a click
+        # does, but only the user may break a seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)
@@ -178,6 +187,7 @@ class SealController(Controller):
 
         Without a study, wait for the one that the next run begins.
         """
+        # The list is replaced, not emptied, as the worker thread reads it meanwhile.
         study = self._models.study_store.study
         marks = self._unwritten_marks
         if study is None or not marks:
@@ -185,6 +195,7 @@ class SealController(Controller):
         self._unwritten_marks = []
 
         def write() -> None:
+            """Write `marks` to `study`, on a thread of the worker."""
             for mark in marks:
                 study.note_seal(mark)
 
@@ -196,7 +207,11 @@ class SealController(Controller):
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
-    """Return whether the test part is sealed, and how often it was shown, for the status bar."""
+    """Return whether the test part is sealed, and how often it was shown, for the status bar.
+
+    ``marks`` are the sealings and unsealings of the study, of all its datasets. Return
+    "" for a test part that was never sealed.
+    """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")
     n = n_looks(marks, dataset)

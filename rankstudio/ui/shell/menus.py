@@ -53,7 +53,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 """Choices of each field of the plan that says how files are read: key, label and explanation."""
 
 _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
-_OTHER_CUTOFF = (
+_OTHER_MEASURE = (
     "",
     tr("Another cut-off k…"),
     tr(
@@ -65,7 +65,10 @@ _OTHER_CUTOFF = (
 def add_choice(
     menu: QMenu, group: QActionGroup, key: str, label: str, text: str
 ) -> QAction:
-    """Add one of several exclusive choices to a menu, and return its action, whose data is the key."""
+    """Add one of several exclusive choices to a menu, and return its action, whose data is the key.
+
+    ``text`` is the tooltip, ``group`` has the actions of all choices of the menu.
+    """
     action = menu.addAction(label)
     action.setData(key)
     action.setCheckable(True)
@@ -74,8 +77,9 @@ def add_choice(
     return action
 
 
-def _measure_definition(name: str) -> str:
-    """Return the definition of a measure in a sentence, with the origin of a plug-in's measure."""
+def _definition_of(name: str) -> str:
+    """Return the definition of a measure, by its name, in a sentence, with the origin of a plug-in's measure."""
+    # The cut of NDCG@10 is 10; measures of all documents have None.
     named_measure = measure(name)
     cut = named_measure.cut
     documents = (
@@ -84,6 +88,8 @@ def _measure_definition(name: str) -> str:
         else tr("all documents")
     )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
+
+    # RankStudio's own measures follow the convention in use, and have no entry.
     entry = named_measure.family.entry
     if entry is None:
         return text
@@ -132,8 +138,10 @@ class Menus(QObject):
         self._session = session
         self._theme = theme
         self._settings = settings
-        self._paused: bool | None = None
-        # by the names of the menus
+        self._paused: bool | None = None  # None before the action is first set
+
+        # What a choice in a menu does, by the name of the menu; the function takes the
+        # key of the chosen entry. The key "" asks for another measure.
         self._choice_functions: dict[str, Callable[[str], object]] = {
             "measure": lambda key: (
                 session.show_measure(key) if key else self.measureAsked.emit()
@@ -159,8 +167,12 @@ class Menus(QObject):
         menu = self._actions.submenus["recent"]
         menu.clear()
         for path in self._settings.recent:
+            # the root folder has no name
             action = menu.addAction(Path(path).name or path)
             action.setToolTip(plain(path))
+
+            # `triggered` passes whether the action is checked, which is ignored; the
+            # default value binds the path of this entry.
             action.triggered.connect(
                 lambda _=False, path=path: self.recentChosen.emit(path)
             )
@@ -186,6 +198,7 @@ class Menus(QObject):
 
     def show_undo(self) -> None:
         """Show the names of the changes to undo and redo."""
+        # Without a change there is no name, and rstrip removes the space before it.
         undo = self._session.undo
         self._actions["undo"].setText(
             tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip()
@@ -198,23 +211,27 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        # the theme does not emit `changed` if the system's theme is the same as the
-        # chosen one
+        # the theme does not emit `changed` if the
+        # system's theme is the same as the chosen one
         self._fill()
 
     @Slot()
     def _fill(self) -> None:
         """Fill the menus of choices, and mark the current measure, theme, language and convention."""
+        # The measures of the plan come first, then those of the catalog, each once.
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
-        entries = [(name, name, _measure_definition(name)) for name in names]
-        self._fill_choice("measure", [*entries, _OTHER_CUTOFF], measure_name)
+        entries = [(name, name, _definition_of(name)) for name in names]
+        self._fill_choice("measure", [*entries, _OTHER_MEASURE], measure_name)
         self._toolbar.measure_button.setText(self._session.measure)
         current = tr("Current measure: {measure}").format(
-            measure=_measure_definition(self._session.measure)
+            measure=_definition_of(self._session.measure)
         )
         self._toolbar.measure_button.setToolTip(plain(current))
+
+        # How data are read: missing values and scaling. The names of these menus are
+        # attributes of the plan.
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice(
@@ -242,7 +259,10 @@ class Menus(QObject):
     def _fill_choice(
         self, name: str, entries: list[tuple[str, str, str]], chosen: str
     ) -> None:
-        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one."""
+        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one.
+
+        An entry is a key, a label and a tooltip; ``chosen`` is a key.
+        """
         menu = self._actions.submenus[name]
         group = self._groups[name]
         present_keys = [action.data() for action in group.actions()]
@@ -265,8 +285,8 @@ class Menus(QObject):
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        # Qt has marked the chosen entry, but a choice may be canceled, or take effect
-        # later only.
+        # Qt has marked the chosen entry, but a choice
+        # may be canceled, or take effect later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()
@@ -308,7 +328,7 @@ class PagesMenu(QObject):
 
     def __init__(self, menu: QMenu, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
-        self._actions: dict[str, QAction] = {}
+        self._actions: dict[str, QAction] = {}  # by the keys of the pages
         for page in workspace.optional:
             action = menu.addAction(page.label)
             action.setObjectName(f"rail_{page.key}")
@@ -362,6 +382,8 @@ class BackendMenu(QObject):
         self._processes = add_choice(
             menu, self._group, PROCESSES, processes_label, many_help
         )
+
+        # The key of a cluster is its address, which is not known yet.
         self._cluster = add_choice(
             menu, self._group, "", tr("A &cluster…"), cluster_help
         )
@@ -369,7 +391,7 @@ class BackendMenu(QObject):
             action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
         self._processes.triggered.connect(lambda: backend.select(PROCESSES))
-        self._cluster.triggered.connect(self._ask)
+        self._cluster.triggered.connect(self._ask_cluster)
         backend.changed.connect(self._show)
         menu.addSeparator()
         self._budget = menu.addAction("")
@@ -381,7 +403,7 @@ class BackendMenu(QObject):
         self._show()
 
     @Slot()
-    def _ask(self) -> None:
+    def _ask_cluster(self) -> None:
         """Ask for the address of the cluster's scheduler.
 
         Without an answer the backend is not changed.
@@ -394,12 +416,15 @@ class BackendMenu(QObject):
         )
         if answer:
             self._backend.select(answer)
+
+        # Qt has checked the cluster's entry at the click, even without an answer.
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
-        """Ask for the memory limit.
+        """Ask for the memory limit, and again after an invalid answer.
 
-        Ask again, with the problem and the text, if the answer is invalid.
+        ``problem`` says why the last answer was invalid, and ``text`` is that answer,
+        which can be corrected; by default there was none.
         """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
@@ -416,9 +441,10 @@ class BackendMenu(QObject):
             self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
-        """Ask for a line of text, and return it.
+        """Ask for a line of text, and return it; return None if the user cancels the dialog.
 
-        Return None if the user cancels the dialog.
+        ``label`` is the question, ``text`` the answer that is proposed, and ``name`` the
+        object name of the dialog.
         """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)
@@ -429,8 +455,11 @@ class BackendMenu(QObject):
 
     @Slot()
     def _show(self) -> None:
+        """Show the memory limit, the backend in use, and the address of the cluster."""
         size = self._memory.asked or tr("half of the free memory")
         self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
+
+        # Any other choice is the address of a cluster.
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(
             choice, self._cluster

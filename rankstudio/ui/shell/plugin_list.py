@@ -94,6 +94,8 @@ class PluginDialog(QDialog):
             item = QTreeWidgetItem(self.list, list(row))
             for column in range(3):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
+
+            # The cell shows only the beginning of a long text.
             item.setToolTip(2, plain(row[2]))
         text = tr(
             "Packages with the entry point rankstudio.plugins add methods, measures and formats of data and "
@@ -126,6 +128,8 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     for loaded in plugin_set.loaded:
         package = f"{loaded.package} {loaded.version}"
+
+        # A line for each kind of entries, such as "2 methods: A, B".
         contents = [
             f"{_COUNT_TEXTS[kind](len(entries))}: {', '.join(_entry_label(entry) for entry in entries)}"
             for kind, entries in added_by(loaded).items()
@@ -136,6 +140,9 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
     rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
+
+    # Methods of packages are in the rows of their plug-ins; RankStudio's own ones have
+    # no origin. The others were added from files in this session.
     for entry in all_methods:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append(

@@ -82,9 +82,9 @@ class PluginPanel(Panel):
         self._importing = Background(self)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the widget when the panel is first shown.
+        """Make the widget when the panel is first shown; later, let it catch up on missed changes.
 
-        Later, let it catch up on missed changes.
+        The plug-in's module is imported on another thread, as that may take long.
         """
         super().showEvent(event)
         if not self._was_shown:
@@ -103,6 +103,7 @@ class PluginPanel(Panel):
 
         Show its error, or after a success the widget if there is one.
         """
+        # Ctrl+C in the terminal is meant for the whole program.
         try:
             call()
         except KeyboardInterrupt:
@@ -139,11 +140,16 @@ class PluginPanel(Panel):
         self._stack.setCurrentIndex(0)
 
     def _build(self, function: Callable[[WindowContext], QWidget]) -> None:
-        """Make the widget, and show it unless a callback that it registered has already failed."""
+        """Make the widget with the plug-in's function, and show it unless a callback has failed already.
+
+        Callbacks are functions that the plug-in registered while it made the widget.
+        """
+        # A callback that fails while the widget is made sets `_has_failed` again.
         self._has_failed = False
-        widgets: list[QWidget] = []
+        widgets: list[QWidget] = []  # the widget, or empty if making it failed
 
         def make() -> None:
+            """Call `function`, and put its widget into `widgets`; raise TypeError for anything else."""
             widget = function(self.context)
             if not isinstance(widget, QWidget):
                 text = tr("{build} returned {value}, not a QWidget")
@@ -193,7 +199,9 @@ class PluginParts(QObject):
         self._theme = theme
         self._models = models
         self._parts = window_parts()
-        self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
+        self.entries = tuple(
+            _with_existing_icon(entry) for entry, _ in self._parts.pages
+        )
         self.panels: dict[str, PluginPanel] = {}
 
     def page(
@@ -218,11 +226,13 @@ class PluginParts(QObject):
         )
         if page is not None:
             return page
+
+        # A page without a controller, or whose controller failed, is one panel.
         panel = PluginPanel(self._theme, self._models, entry, loaded)
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 
     def add_panels(self, page: str, content: Splitter) -> None:
-        """Add the panels of plug-ins at the end of a page of the window."""
+        """Add the panels of plug-ins at the end of a page, by its key; ``content`` has the page's panels."""
         for entry, loaded in self._parts.panels:
             if entry.page != page:
                 continue
@@ -230,6 +240,8 @@ class PluginParts(QObject):
             self.panels[entry.key] = panel
             content.addWidget(panel)
             content.setStretchFactor(content.count() - 1, _STRETCH)
+
+            # The other panels keep their widths.
             content.setSizes([*content.sizes()[:-1], _WIDTH])
 
     def titles(self) -> dict[str, str]:
@@ -253,9 +265,11 @@ class PluginParts(QObject):
             self.restored.emit(key, key not in hidden_keys)
 
 
-def _drawable(entry: WindowPage) -> WindowPage:
+def _with_existing_icon(entry: WindowPage) -> WindowPage:
     """Return a page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
+
+    # The drawing is read for its error only.
     try:
         svg(entry.icon, entry.icon)
     except OSError:

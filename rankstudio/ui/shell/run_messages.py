@@ -38,23 +38,29 @@ class RunMessages(QObject):
         self._runs = runs
         self._pages = pages
         self._notice = notice
-        # not closed by the user; by the number of the run
+
+        # Messages that the user has not closed, by the number of the run.
         self._messages: dict[int, tuple[str, Level]] = {}
+
         # numbers of runs whose warning has hidden itself
         self._read_keys: set[int] = set()
+
         # number of the run whose message was shown last
         self._message_key: int | None = None
         self._note_text = ""  # text of the last `note`
+
+        # The user closes a message; a warning hides itself after a while.
         notice.closed.connect(self._close)
-        notice.put_by.connect(self._mark_read)
+        notice.expired.connect(self._mark_read)
         for signal in (runs.shownChanged, runs.added, pages.pageChanged):
             signal.connect(self._hide_note)
         runs.removed.connect(self._forget)
         for signal in (runs.shownChanged, pages.pageChanged):
             signal.connect(self._follow)
 
-    def tell(self, record: RunRecord) -> None:
-        """Show the message of a run that has ended."""
+    def show_outcome(self, record: RunRecord) -> None:
+        """Show the message of a run that has ended: why it failed, or else the first of its notes."""
+        # An earlier end of the same run, which was continued, may have a message.
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._messages[record.key] = record.failure, "error"
@@ -79,9 +85,10 @@ class RunMessages(QObject):
         self._note_text = ""
 
     def _say(self, key: int | None) -> None:
-        """Show the message of a run instead of the last one.
+        """Show the message of a run, by its number, instead of the last one; None shows no message.
 
-        None shows no message.
+        A warning that the user has seen long enough is only put into the list of kept
+        messages.
         """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]

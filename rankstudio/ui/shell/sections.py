@@ -55,25 +55,34 @@ class Sections(QObject):
         }
         self.contributed = ContributedParts(theme, models, self, window)
         self.plugin_parts = PluginParts(theme, models, self)
+
+        # Once all controllers exist, each is connected with those of other pages.
         for controller in self.controllers.values():
             controller.join(self)
-        for over_window in self.contributed.over_window:
-            over_window.join(self)
+        for command_controller in self.contributed.command_controllers:
+            command_controller.join(self)
+
+        # Buttons in some panels that choose the inspected model. Each controller returns
+        # its panels with such a button, and for each a function that returns whether a
+        # model is inspected there.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
-            for panel, offers in controller.choosing():
-                self.choose_buttons.add(panel, offers)
+            for panel, inspects in controller.choosing():
+                self.choose_buttons.add(panel, inspects)
             controller.choiceMoved.connect(self.choose_buttons.show)
         self.pages = self._make_pages()
         self.workspace = Workspace(
             theme, self.pages, self.plugin_parts, self._plugin_page
         )
+
+        # The workspace contains all pages. Each page is also connected with all
+        # controllers: those there are now, and each one that is made later.
         for controller in self.controllers.values():
             controller.pageAsked.connect(self.workspace.show_page)
             controller.surround(self.workspace)
         for page in self.pages.values():
-            self._serve(page)
-        self.workspace.pageMade.connect(self._serve)
+            self._connect_page(page)
+        self.workspace.pageMade.connect(self._connect_page)
 
     @property
     def places(self) -> dict[str, str]:
@@ -93,12 +102,12 @@ class Sections(QObject):
         }
 
     def openers(self) -> dict[str, Callable[[str], object]]:
-        """Return the functions that open files other than data, by the kind of file."""
+        """Return the functions that open files other than data, by the kind of file; each takes a path."""
         openers: dict[str, Callable[[str], object]] = {}
         for controller in self.controllers.values():
             openers |= controller.openers()
-        for over_window in self.contributed.over_window:
-            openers |= over_window.openers()
+        for command_controller in self.contributed.command_controllers:
+            openers |= command_controller.openers()
         return openers
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
@@ -141,7 +150,7 @@ class Sections(QObject):
         return controller
 
     @Slot(object)
-    def _serve(self, page: Page) -> None:
+    def _connect_page(self, page: Page) -> None:
         """Connect the parts that any page may have: links to sealed numbers, and services of other pages."""
         for number in page.findChildren(CoveredNumber):
             number.clicked.connect(self._models.session.unsealAsked)
@@ -149,7 +158,12 @@ class Sections(QObject):
             controller.serve(page)
 
     def _make_pages(self) -> dict[str, Page]:
-        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet."""
+        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet.
+
+        The rail is the column of buttons at the left. Other pages are made when first
+        shown.
+        """
+        # Widgets above the contents, by the keys of the pages.
         heads = {
             key: head
             for controller in self.controllers.values()

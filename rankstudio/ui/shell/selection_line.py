@@ -30,8 +30,8 @@ PARTS = {
 }
 """The parts from left to right, with their meanings."""
 
-_LEAST = 28  # least pixels of the text of a part
-_ROOM = 14  # pixels of the padding of a part
+_MIN_TEXT_WIDTH = 28  # least pixels of the text of a part
+_PADDING = 14  # pixels of the padding of a part
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ class SelectionLine(QWidget):
             row.addWidget(self._arrows[key])
             row.addWidget(self._buttons[key])
         row.addStretch(1)
+
+        # The texts are cut to the width of the line, and must not determine it.
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.show_parts({})
 
     def show_parts(self, parts: dict[str, SelectionPart]) -> None:
-        """Show the selection.
-
-        A part that is missing or has no text is not shown.
-        """
+        """Show the selection, by the keys of `PARTS`; a part that is missing or has no text is hidden."""
+        # An arrow stands before each part but the first visible one.
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
         for key, button in self._buttons.items():
@@ -119,7 +119,8 @@ class SelectionLine(QWidget):
         The toolbar hides buttons only after texts are cut.
         """
         return QSize(
-            len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height()
+            len(self._parts) * (_MIN_TEXT_WIDTH + _PADDING),
+            super().minimumSizeHint().height(),
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,6 +129,7 @@ class SelectionLine(QWidget):
         self._fit()
 
     def _button(self, key: str, description: str) -> QPushButton:
+        """Return the button of a part, with a menu that is filled whenever it opens."""
         button = named(
             QPushButton(), f"selection-{key}", description, description, "quiet"
         )
@@ -167,26 +169,33 @@ class SelectionLine(QWidget):
     def _other_width(self, n_parts: int) -> int:
         """Return the width of the arrows and paddings of a number of parts."""
         arrow_width = self.fontMetrics().horizontalAdvance("›") + 2
-        return max(0, n_parts - 1) * arrow_width + _ROOM * n_parts
+        return max(0, n_parts - 1) * arrow_width + _PADDING * n_parts
 
     def _fit(self) -> None:
-        """Write the texts, and cut the longest of them until all texts have room."""
+        """Write the texts of the parts; cut the longest ones in the middle until all have room."""
         metrics = self.fontMetrics()
         full_widths = self._text_widths()
-        room = self.width() - self._other_width(len(self._parts))
+
+        # Pixels for all texts together, without arrows and paddings.
+        free_width = self.width() - self._other_width(len(self._parts))
         widths = dict(full_widths)
-        while sum(widths.values()) > room and widths:
+        while sum(widths.values()) > free_width and widths:
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
+
             # Shorten the longest text until all have room, or until it is as short as
             # the next longest one.
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
-            new_width = max([_LEAST, room - sum(other_widths), *shorter_widths])
+            new_width = max(
+                [_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths]
+            )
+
+            # Of texts of equal width, each is shortened a little in turn.
             if new_width >= widths[longest]:
-                new_width = max(_LEAST, widths[longest] - 8)
-            if widths[longest] <= _LEAST:
+                new_width = max(_MIN_TEXT_WIDTH, widths[longest] - 8)
+            if widths[longest] <= _MIN_TEXT_WIDTH:
                 break
             widths[longest] = new_width
         for key, width in widths.items():
@@ -194,6 +203,7 @@ class SelectionLine(QWidget):
             if width < full_widths[key]:
                 text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             self._buttons[key].setText(text.replace("&", "&&"))
+
         # Qt loses a request for a new layout while it lays out the toolbar
         self._row.activate()
 
@@ -286,6 +296,7 @@ class SelectionController(QObject):
         return [*recent, (OPEN, tr("Open…"))]
 
     def _folds(self) -> Entries:
+        """Return the entries of the folds of the open data by their numbers, and None for all folds."""
         folds = self._session.dataset.folds if self._session.dataset else ()
         return [
             *(
@@ -296,6 +307,7 @@ class SelectionController(QObject):
         ]
 
     def _listed_runs(self) -> Entries:
+        """Return the entries of all runs, on any data, by their numbers."""
         return [
             (
                 r.key,
@@ -307,7 +319,10 @@ class SelectionController(QObject):
         ]
 
     def _combinations(self) -> Entries:
-        """Return the entries of the parameters: the choice by validation, and all combinations of the run."""
+        """Return the entries of the parameters: the choice by validation, and all combinations of the run.
+
+        The value of an entry is a tuple with a value for each axis of the plan.
+        """
         entries: list[tuple[object, str]] = [(None, tr("chosen by validation"))]
         record = self._current.shown.record
         if record is not None:
@@ -339,10 +354,14 @@ class SelectionController(QObject):
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
-        """Select a value in a part of the line.
+        """Select a value in a part of the line, by the part's key in `PARTS`.
 
-        None, where it is offered, selects all or the default.
+        None, where it is offered, selects all folds, or what validation selected. For
+        data, the value is a path, or `OPEN` to ask for one.
         """
+        # `look_at` shows another run, with its data and its plan. The method of the same
+        # name of the current model inspects one: by its values on the axes of the plan,
+        # and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -351,21 +370,25 @@ class SelectionController(QObject):
         elif part == "run" and isinstance(value, int):
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":
-            self._look_at_parameters(value if isinstance(value, tuple) else None)
+            self._inspect_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
             self._current.look_at(
                 model.values, value if isinstance(value, int) else None
             )
 
-    def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
-        """Inspect the model of other parameters.
+    def _inspect_parameters(self, values: tuple[Any, ...] | None) -> None:
+        """Inspect the best model with other parameters: a value for each axis of the plan.
 
-        None stands for the model that the protocol selected.
+        None stands for the model that validation selected.
         """
-        protocol = self._current.by_protocol
+        # Only a model with values can be inspected. If models are chosen at once (without
+        # a run, or with parameters that no run has), None for the values and for the size
+        # chooses the model that validation selected.
+        selected_model = self._current.by_protocol
         if values is not None:
+            # None is the best size of the path.
             self._current.look_at(values, None)
-        elif protocol is not None and self._current.inspects:
-            self._session.inspect(protocol.values, protocol.x_value)
+        elif selected_model is not None and self._current.inspects:
+            self._session.inspect(selected_model.values, selected_model.x_value)
         else:
             self._session.select(None, None)

@@ -40,7 +40,7 @@ class StatusBar(QStatusBar):
     def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
         self._stored_at = stored
-        self._plan_saved_at = datetime.min
+        self._plan_saved_at = datetime.min  # not saved yet
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparation = ""  # sentence on code that is being compiled
@@ -63,6 +63,8 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.messages)
         for label in (self._seal, self._saved, self._workers):
             self.addPermanentWidget(label)
+
+        # The time of the last result has no signal, and is read every two seconds.
         self._timer = QTimer(self)
         self._timer.setInterval(_MILLISECONDS)
         self._timer.timeout.connect(self._show_saved)
@@ -168,7 +170,10 @@ class LoadingBar(QFrame):
 
 
 def run_text(record: RunRecord, waiting: int) -> str:
-    """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
+    """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left".
+
+    ``waiting`` is the number of runs that wait.
+    """
     subject = tr("{title} on {name}").format(
         title=record.title, name=record.dataset.name
     )

@@ -16,10 +16,12 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL = 42  # letters of the selection line with which most selections have room
+_USUAL_LETTERS = (
+    42  # letters of the selection line with which most selections have room
+)
 # letters with which the parts of a selection can be distinguished: five or six of each
-_LEAST = 28
-_TEXTS = 2  # number of buttons that are hidden before the texts of other buttons are
+_MIN_LETTERS = 28
+_TEXT_STEP = 2  # step that hides texts of buttons; the steps before it hide buttons
 
 
 class ActionButton(QPushButton):
@@ -55,6 +57,7 @@ class ActionButton(QPushButton):
 
     @Slot()
     def _update_from_action(self) -> None:
+        """Show the present text, icon, state and tooltip of the action."""
         action = self._action
         shows_text = self._has_text and not self._is_compact
         self.setText(action.iconText().replace("&", "&&") if shows_text else "")
@@ -111,6 +114,7 @@ class MainToolBar(QToolBar):
         self._text_buttons.append(self._add(actions["export"], texted=True))
         self.theme_button = named(QPushButton(), "theme-button")
         self.addWidget(self.theme_button)
+
         # Hidden in this order; a shortcut or a menu replaces each of these buttons.
         self._hideable_buttons = (
             palette,
@@ -146,47 +150,55 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _fit(self) -> None:
-        """Hide as many buttons and texts as it takes to give the selection line room.
+        """Hide as many buttons and texts as needed to make the selection line wide enough.
 
-        The room does not depend on the line's present text, so that a click that
+        The width that it needs does not depend on its present text, so that a click that
         changes the text moves no button. There are five steps, each of which frees some
-        width: two buttons are hidden until a usual line has room; then the texts of two
-        buttons, and two more buttons, until a shortened line has room.
+        width: two buttons are hidden until a usual line fits; then the texts of two
+        buttons, and two more buttons, until a shortened line fits. The level is the
+        number of steps in force.
         """
-        # The widths are exact to the pixel: a step is undone at the same width at which
-        # it is done.
+        # The widths are exact to the pixel: a step is
+        # undone at the same width at which it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
         freed_widths = [
             button.sizeHint().width() + gap for button in self._hideable_buttons
         ]
+
+        # The texts are hidden in one step, between two of the buttons.
         flags = Qt.TextFlag.TextShowMnemonic.value
         text_sizes = [
             text_button.fontMetrics().size(flags, text_button.accessibleName())
             for text_button in self._text_buttons
         ]
-        freed_widths.insert(_TEXTS, sum(size.width() for size in text_sizes))
-        # Size hints are known before the layout. They do not contain what the present
-        # level has hidden.
+        freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
+
+        # Size hints are known before the layout. They do
+        # not contain what the present level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
-        room = self.width() - others_width - sum(freed_widths[: self._level])
+        line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
         while level < len(freed_widths):
-            n_letters = _USUAL if level < _TEXTS else _LEAST
-            if room >= self.line.room_for(n_letters):
+            n_letters = _USUAL_LETTERS if level < _TEXT_STEP else _MIN_LETTERS
+            if line_width >= self.line.room_for(n_letters):
                 break
-            room += freed_widths[level]
+            line_width += freed_widths[level]
             level += 1
         if level == self._level:
             return
         self._level = level
         for button in self._text_buttons:
-            button.set_compact(level > _TEXTS)
-        # The step at which each button is hidden; step _TEXTS is that of the texts.
+            button.set_compact(level > _TEXT_STEP)
+
+        # The step at which each button is hidden: buttons from the third on come one step
+        # later, after the step of the texts.
         steps = {
-            button: index + (index >= _TEXTS)
+            button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)
         }
+
+        # A toolbar shows and hides a widget by the action that stands for it.
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in steps:
@@ -198,6 +210,7 @@ class MainToolBar(QToolBar):
         return button
 
     def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
+        """Add a button that opens a menu to the toolbar, and return it."""
         button = named(QPushButton(), name)
         button.setMenu(menu)
         menu.aboutToHide.connect(lambda: look_for_mouse(button))

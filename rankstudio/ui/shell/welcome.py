@@ -39,6 +39,9 @@ class Welcome(QWidget):
         self.sources = named(
             QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet"
         )
+
+        # Numbers are empty spaces, which get free height in this ratio: 2 above and 3
+        # below, and equal width at both sides.
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addWidget(self.sources, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(12)
@@ -58,6 +61,7 @@ class Welcome(QWidget):
         self._recent_title.setVisible(bool(paths))
 
     def _buttons(self) -> QHBoxLayout:
+        """Return a centred row with the buttons to open data and the sample."""
         self.open = named(QPushButton(tr("Open…")), "welcome-open")
         self.sample = named(
             QPushButton(tr("Open the sample")), "welcome-sample", role="primary"
@@ -80,6 +84,8 @@ class _RecentButton(QPushButton):
             tip=path,
             role="quiet",
         ).setFixedSize(_WIDTH, 30)
+
+        # A root such as "/" has no name.
         name = PlainLabel(Path(path).name or path)
         folder = named(
             ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle),

@@ -77,6 +77,8 @@ class WindowContext(QObject):
         self._theme = theme
         self._host = host
         self._callbacks: list[Callable[[], object]] = []
+
+        # whether something changed while the widget was hidden
         self._missed_changes = False
         self._background = Background(self)
         self._timer = single_shot(_SETTLED_MILLISECONDS, self._call_listeners, self)
@@ -124,6 +126,7 @@ class WindowContext(QObject):
     @property
     def runs(self) -> Mapping[int, RunResult]:
         """Results of all finished runs of the open data, by the number of the run."""
+        # A run that is not finished has no result.
         records = self._models.runs.records
         on_data = [
             record
@@ -248,7 +251,10 @@ class Background(QObject):
         show: Callable[[Any], object],
         fail: Callable[[BaseException], object],
     ) -> None:
-        """Call a function, and pass on its result or its error, unless a later call replaces it."""
+        """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
+
+        A later call of `compute` replaces this one, whose result is then dropped.
+        """
         self._latest += 1
         self._show = show
         self._fail = fail
@@ -258,6 +264,10 @@ class Background(QObject):
         thread.start()
 
     def _call(self, number: int, function: Callable[[], Any]) -> None:
+        """Call a function on its thread, and emit its result or error with the number of the call.
+
+        A signal, unlike a call, is handled on the window's thread.
+        """
         result: Any = None
         problem: BaseException | None = None
         try:
@@ -273,6 +283,7 @@ class Background(QObject):
 
     @Slot(int, object, object)
     def _deliver(self, number: int, result: Any, problem: BaseException | None) -> None:
+        """Pass on the result or the error of the latest call; ignore those of earlier calls."""
         if number != self._latest:
             return
         if problem is not None:

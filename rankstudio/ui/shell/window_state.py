@@ -47,6 +47,8 @@ class WindowState(Controller):
         self._settings = settings
         self._worker = models.task_worker
         self._failure_reported = False
+
+        # Of several changes in a short time, only the last state is saved.
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save_in_background, self)
         for signal in (
             self._runs.shownChanged,
@@ -56,11 +58,11 @@ class WindowState(Controller):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:
-        """Give the window the size and layout of the last session."""
+        """Give the window the size and layout of the last session, or sizes that fit the screen."""
         window = self._window
-        room = window.screen().availableSize() - QSize(0, _TITLE_BAR)
-        window.setMinimumSize(QSize(960, 600).boundedTo(room))
-        window.resize(QSize(1440, 900).boundedTo(room))
+        available_size = window.screen().availableSize() - QSize(0, _TITLE_BAR)
+        window.setMinimumSize(QSize(960, 600).boundedTo(available_size))
+        window.resize(QSize(1440, 900).boundedTo(available_size))
         geometry = self._settings.bytes("window/geometry")
         if geometry is not None:
             window.restoreGeometry(geometry)
@@ -93,6 +95,10 @@ class WindowState(Controller):
             )
 
     def _save_settings(self) -> None:
+        """Note in the settings the layout of the window, the data and the shown run; not the plan.
+
+        None removes a setting: without data, or for a run that is not stored.
+        """
         settings = self._settings
         session = self._session
         settings.set("window/geometry", self._window.saveGeometry())

@@ -33,7 +33,7 @@ WIDTH = 76
 """Width of the rail, in logical pixels."""
 
 _ICON = 20  # size of an icon in pixels
-_MOST = 11  # most pages that have a button; the menu *View* contains all pages
+_MAX_BUTTONS = 11  # most pages that have a button; the menu *View* contains all pages
 
 
 class PageRail(ButtonChoice):
@@ -56,6 +56,7 @@ class PageRail(ButtonChoice):
     def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
+
         # Qt draws no background of a plain QWidget
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(scaled(WIDTH))
@@ -63,12 +64,14 @@ class PageRail(ButtonChoice):
         self._keys = [page.key for page in pages]
         self._hidden_keys = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
-        for position, page in enumerate(pages[:_MOST]):
+        for position, page in enumerate(pages[:_MAX_BUTTONS]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
             column.addWidget(button)
             button.setVisible(page.on_rail)
         column.addStretch(1)
+
+        # The id of a button is the position of its page.
         self._group.idClicked.connect(
             lambda position: self.chosen.emit(self._keys[position])
         )
@@ -82,8 +85,8 @@ class PageRail(ButtonChoice):
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
-            # Qt unchecks a button only while neither the group nor the button is
-            # exclusive.
+            # Qt unchecks a button only while neither
+            # the group nor the button is exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)
@@ -96,7 +99,10 @@ class PageRail(ButtonChoice):
         return key not in self._hidden_keys
 
     def show_button(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page."""
+        """Show or hide the button of a page.
+
+        Pages after the first eleven have no button, but are noted as well.
+        """
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setVisible(is_shown)
@@ -112,13 +118,15 @@ class PageRail(ButtonChoice):
             self.setFixedWidth(scaled(WIDTH))
 
     def _button(self, page: WindowPage, number: int) -> QToolButton:
-        """Return the button of a page."""
+        """Return the button of a page; ``number`` is its position, from 1."""
         button = named(
             QToolButton(),
             f"page-{page.key}",
             tr("{label} page").format(label=page.label),
             role="page-button",
         )
+
+        # Pages of plug-ins come after the window's own, and name their shortcuts.
         shortcut = f"Ctrl+{number}" if number <= len(PAGES) else page.shortcut
         keys = f" ({key_text(shortcut)})" if shortcut else ""
         button.setToolTip(plain(f"{page.summary}{keys}"))
@@ -182,11 +190,13 @@ class Workspace(QWidget):
         self._pages = pages
         self._theme = theme
         self._make = make
-        self._settings: Settings | None = None
+        self._settings: Settings | None = None  # set by `restore`
         self.parts = parts
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()
+
+        # A page is styled when it is first shown, so that the window opens sooner.
         for page in pages.values():
             self._stack.addWidget(page)
             theme.style_later(page)
@@ -200,8 +210,12 @@ class Workspace(QWidget):
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
 
-    def made(self, key: str) -> Page:
-        """Return a page, and make it first if it does not exist yet."""
+    def page_for(self, key: str) -> Page:
+        """Return the page of a key.
+
+        A page that does not exist yet is made, gets its layout of the last session, and
+        is added to the pages.
+        """
         if key not in self._pages:
             assert self._make is not None
             page = self._pages[key] = self._make(key)
@@ -238,11 +252,11 @@ class Workspace(QWidget):
 
     @Slot(str)
     def show_page(self, key: str) -> None:
-        """Show another page, and its button on the rail."""
+        """Show another page, and its button on the rail; make and style the page if needed."""
         self.show_on_rail(key, is_shown=True)
         self.rail.select(key)
         previous = self._pages[self.page]
-        page = self.made(key)
+        page = self.page_for(key)
         if page is not previous:
             self._theme.style_page(page)
             self._stack.setCurrentWidget(page)
@@ -257,12 +271,16 @@ class Workspace(QWidget):
             self._pages[self.page].pop_out(panel)
 
     def toggle_whole_page(self) -> None:
-        """Show the panel with the focus on the whole page, or restore it from there or from its own window.
+        """Let the panel with the keyboard focus fill its page, or put it back into its place.
 
-        Without such a panel, restore the panel that is shown on the whole page.
+        The panel is put back if it fills the page already, or is in a window of its own.
+        If no panel has the focus, the one that fills the shown page is put back.
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
+
+        # The focused panel may be in its own window, and belong to any page; a page
+        # ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)
@@ -277,6 +295,8 @@ class Workspace(QWidget):
     def save(self, settings: Settings) -> None:
         """Save the shown page, the optional pages on the rail, and the layout of all pages."""
         settings.set("window/page", self.page)
+
+        # None removes the setting.
         keys_on_rail = [
             page.key for page in self.optional if self.rail.has_button(page.key)
         ]
@@ -296,8 +316,10 @@ class Workspace(QWidget):
         keys_on_rail = settings.text("window/pages").split()
         for entry in self.optional:
             if entry.key in keys_on_rail:
-                self.made(entry.key)
+                self.page_for(entry.key)
             self.show_on_rail(entry.key, is_shown=entry.key in keys_on_rail)
+
+        # The last page may be that of a plug-in that is not installed any more.
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)
 

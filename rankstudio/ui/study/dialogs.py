@@ -105,7 +105,9 @@ def _looks_like_data(path: Path) -> bool:
 
 
 def _file_filter(entry: DataFormat) -> str:
-    """Return the name filter of a plug-in's format, with the suffixes of compressed files."""
+    """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)"."""
+    # A format without a suffix of its own may have "" among its endings, which would
+    # let through all files.
     endings = [
         ending + compressed
         for ending in entry.endings
@@ -116,7 +118,11 @@ def _file_filter(entry: DataFormat) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a path: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
+    """Return the kind of a path by names alone: "dataset" for a folder of folds, "fold" for one fold.
+
+    Files are of the kinds "study", "plan", "table", or "file" for other data. The kind
+    is "" for what cannot be opened, or not be read.
+    """
     try:
         if path.is_dir():
             children = [*path.iterdir()]
@@ -153,7 +159,11 @@ class _IconModel(QIdentityProxyModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return our own icon for a path that can be opened, and all other data as they are."""
+        """Return our own icon for a path that can be opened, and all other data as they are.
+
+        Qt calls it for each property (role) of each cell; the name, with the icon, is
+        in column 0.
+        """
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
             kind_icon = self._icons.get(self._kind(Path(path))) if path else None
@@ -180,6 +190,9 @@ class OpenDialog(QFileDialog):
     def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
+
+        # The desktop's own dialog does not show our
+        # icons, and chooses either files or folders.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
@@ -201,9 +214,13 @@ class OpenDialog(QFileDialog):
                 *map(_file_filter, plugin_formats),
             ]
         )
+
+        # Set if a folder is chosen; otherwise files are.
         self._chosen_folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
         self.setProxyModel(_IconModel(icons, self))
+
+        # The lists of files; `eventFilter` gets their double clicks and keys.
         self._views = [
             v
             for v in self.findChildren(QAbstractItemView)
@@ -217,6 +234,7 @@ class OpenDialog(QFileDialog):
 
     def accept(self) -> None:
         """Choose the selected folder if it is data, or else the selected files."""
+        # Qt would open the folder in the dialog instead.
         selected = self.selectedFiles()
         if (
             len(selected) == 1
@@ -232,7 +250,10 @@ class OpenDialog(QFileDialog):
         return [self._chosen_folder] if self._chosen_folder else self.selectedFiles()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Choose a dataset or a fold that is double-clicked, or on which Enter is pressed."""
+        """Choose a dataset or a fold that is double-clicked, or on which Enter is pressed.
+
+        True ends the handling of the event: Qt would open the folder in the dialog.
+        """
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
         index = _activated_index(view, event) if view is not None else QModelIndex()
         if index.isValid():
@@ -255,9 +276,9 @@ class OpenDialog(QFileDialog):
 
 
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
-    """Return the double-clicked index, or the current one if Enter is pressed.
+    """Return the index (Qt's place of a cell) that is double-clicked, or the current one for Enter.
 
-    Otherwise return an invalid index.
+    For other events, return an invalid index.
     """
     if (
         isinstance(event, QMouseEvent)
@@ -379,7 +400,7 @@ class ColumnsDialog(QDialog):
         )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
-        self._guess(specified)
+        self._preselect_roles(specified)
         self._lay_out()
         for box in (self._qid, self._label, self._part, self._document):
             box.currentIndexChanged.connect(self._refresh)
@@ -392,6 +413,8 @@ class ColumnsDialog(QDialog):
 
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
+        # Columns are positions in `names` and -1 for none. A column has no name ("") if
+        # the file gives it none; such a column cannot be left out by name.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -400,6 +423,7 @@ class ColumnsDialog(QDialog):
             name for i, name in enumerate(names) if name and i not in used_columns
         ]
         features = sorted(self._features - role_columns)
+
         # Two columns of a file may have one name. If one of them is a feature and the
         # other is left out, the features have to be listed, as leaving out the name
         # would leave out both.
@@ -433,7 +457,12 @@ class ColumnsDialog(QDialog):
         )
 
     def _fill_boxes(self) -> None:
-        """Fill the choices of columns for query, label, part and document, and the menu of judges."""
+        """Fill the choices of columns for query, label, part and document, and the menu of judges.
+
+        The data of an entry are the number of its column, -1 for none. Judges are
+        columns with further labels of the same documents.
+        """
+        # A file with the sizes of the queries may be there instead of a column of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -444,6 +473,8 @@ class ColumnsDialog(QDialog):
         self._part.addItem(tr("none"), -1)
         self._document.addItem(tr("none"), -1)
         boxes = (self._qid, self._label, self._part, self._document)
+
+        # Qt measures all names for the width of a box, which takes long for many.
         n_columns = len(self._preview.names)
         if n_columns > _MAX_MEASURED_NAMES:
             for box in boxes:
@@ -466,7 +497,11 @@ class ColumnsDialog(QDialog):
         self._judges_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def _table_columns(self) -> list[Column]:
-        """Return the columns of the table: of each column of the file the name, role and first values."""
+        """Return the columns of the dialog's table, of which each row is a column of the file.
+
+        They are a tick for features, the name, the role, and a column for each of the
+        first documents, with its value.
+        """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
         )
@@ -485,14 +520,18 @@ class ColumnsDialog(QDialog):
             ),
         ]
 
-    def _guess(self, specified: DataColumns) -> None:
-        """Set all roles as they are specified or recognized.
+    def _preselect_roles(self, specified: DataColumns) -> None:
+        """Select the role of each column as it is specified, or recognized by the column's name.
 
-        A column of text is not a feature.
+        The roles are query, label, part, document, further judge and feature. A column
+        of text is not a feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
-        # recognizes the other roles if the query is not found
+
+        # The first of three attempts that succeeds: by the specification, by the usual
+        # names, and without queries, which recognizes the other roles if the column of
+        # the query is unknown. If all fail, `layout` is None.
         one_ranking = DataColumns(no_queries=True)
         layout = (
             preview.recognised(specified)
@@ -506,6 +545,8 @@ class ColumnsDialog(QDialog):
         qid = layout.qid if layout else _index_or_none(names, query)
         label = layout.label if layout else _index_or_none(names, specified.label)
         part = layout.part if layout else _index_or_none(names, specified.part)
+
+        # A recognized column of comments may have the ids of documents.
         document = (
             layout.comment
             if layout and layout.comment_is_id
@@ -519,6 +560,10 @@ class ColumnsDialog(QDialog):
         }
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
+
+        # `judges` are all columns of labels. The chosen label is that of one judge, and
+        # not among the others. Without a specification, all columns of numbers that have
+        # no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -534,6 +579,7 @@ class ColumnsDialog(QDialog):
             }
 
     def _lay_out(self) -> None:
+        """Lay out the problem, the choices of columns, the table of all columns, and the buttons."""
         form = QFormLayout()
         query_label = PlainLabel(tr("&Query"))
         query_label.setBuddy(self._qid)
@@ -579,9 +625,9 @@ class ColumnsDialog(QDialog):
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:
-        """Return the number of the column of comments.
+        """Return the number of the column of comments, which are shown beside documents; None without one.
 
-        Return None without one, or if it has unused document ids.
+        A column with ids of documents counts only if the user has chosen it as such.
         """
         layout = self._preview.recognised(self._chosen_roles())
         if layout is None or (
@@ -591,16 +637,23 @@ class ColumnsDialog(QDialog):
         return layout.comment
 
     def _chosen_roles(self) -> DataColumns:
-        """Return the chosen roles.
+        """Return the names of the chosen columns by their roles.
 
         A column with several roles has the first of query, label, part and document.
         """
+        # Numbers of columns; -1 for none.
         names = self._preview.names
         qid, label, part = self._roles()
         document = self._document.currentData()
+
+        # The text of the cell because of which the dialog is shown, if it is to be read
+        # as a missing value.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
+
+        # With other judges, all label columns are listed, without those that have another
+        # role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -618,7 +671,8 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show the present role of every column."""
+        """Show the present role of every column, and let the data be opened if the roles are complete."""
+        # Numbers of columns; without such a column -1, for the comment None.
         qid, label, part = self._roles()
         comment = self._comment()
         is_one_ranking = self._no_queries.isChecked()
@@ -637,6 +691,7 @@ class ColumnsDialog(QDialog):
             if comment == self._document.currentData()
             else tr("comment")
         )
+
         # Texts of roles by the numbers of columns; of several roles of a column, the
         # last one is shown.
         roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
@@ -668,7 +723,7 @@ class ColumnsDialog(QDialog):
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Make a column a feature, or not.
+        """Make a column a feature, or leave it out if it is one.
 
         A column with another role or without a name is not changed.
         """
@@ -685,6 +740,9 @@ class ColumnsDialog(QDialog):
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
+
+        # With the text as a missing value, more columns have only numbers: these are the
+        # ones that were texts without it.
         if is_missing:
             self._features |= {
                 i
@@ -721,7 +779,11 @@ class ColumnsDialog(QDialog):
 
 
 def _document_column(number: int, values: Sequence[str]) -> Column:
-    """Return the column with the values of one of the first documents."""
+    """Return the column with the values of one of the first documents.
+
+    ``number`` counts documents from 1; ``values`` has the document's value in each
+    column of the file, which is a row of the table.
+    """
     title = tr("document {number}").format(number=number)
     return Column(
         f"document {number}",

@@ -47,8 +47,11 @@ class MethodFiles(Controller):
         self._window = parent
         self._session = models.session
         self._worker = models.task_worker
-        # keys of the methods of each file
+
+        # Keys of the methods of each file, by its path. A key names the code, and is new
+        # for a changed file.
         self._method_keys: dict[str, tuple[str, ...]] = {}
+
         # of each file: keys of measures by their labels
         self._measure_keys: dict[str, dict[str, str]] = {}
         self._job: Job | None = None  # runs code, which may hang
@@ -78,7 +81,7 @@ class MethodFiles(Controller):
         )
 
     def _begin(self, job: Job, name: str) -> None:
-        """Remember the job that runs code, and abandon an earlier job, whose code may hang."""
+        """Remember a job that runs code, and the code's name; abandon an earlier job, which may hang."""
         if self._job is not None:
             self._job.abandon()
         self._job = job
@@ -120,6 +123,7 @@ class MethodFiles(Controller):
         """
 
         def answer(allowed: bool) -> None:
+            """Add the methods at `path` if the file was allowed before, or the user agrees now."""
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
 
@@ -128,8 +132,11 @@ class MethodFiles(Controller):
             text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit
         )
 
-    def before(self, path: str, then: Callable[[], None]) -> None:
-        """Add the methods whose code a plan names, after a question, and then call a function."""
+    def add_methods_of_plan(self, path: str, then: Callable[[], None]) -> None:
+        """Add the methods whose code a plan names, after a question, and then call a function.
+
+        ``path`` is that of the plan. Without the user's consent, nothing is called.
+        """
         try:
             keys = list(method_keys(read_toml(Path(path))))
         except PlanError:
@@ -137,9 +144,9 @@ class MethodFiles(Controller):
         if not any(map(_is_code, keys)):
             then()
             return
-        self._load(keys, Path(path).absolute().parent, then, allowed=False)
+        self._add_code_of_plan(keys, Path(path).absolute().parent, then, allowed=False)
 
-    def _load(
+    def _add_code_of_plan(
         self,
         keys: Sequence[str],
         folder: Path,
@@ -147,22 +154,38 @@ class MethodFiles(Controller):
         *,
         allowed: bool,
     ) -> None:
-        """Add the methods of a plan on the worker.
+        """Add the methods of a plan on the worker, and then call a function.
 
         If their code is not allowed yet, ask and try again.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Keys of methods and measures; a key may name code in a file.
+        folder : Path
+            Folder of the plan, in which the files are searched.
+        then : callable
+            Called after the methods were added.
+        allowed : bool
+            Whether the user has allowed the code.
         """
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
+            """Call `then` if there was no error; else ask for permission, or report the error.
+
+            With the permission, the enclosing method is called again.
+            """
             self._end()
             if error is None:
                 then()
             elif isinstance(error, CodeNotAllowedError) and not allowed:
+                # The question shows the files of code; modules and commands have none.
                 files = [folder / _file_name(key) for key in keys if ".py:" in key]
                 if self._agrees(
                     [path for path in files if path.is_file()], named_by_plan=error.key
                 ):
-                    self._load(keys, folder, then, allowed=True)
+                    self._add_code_of_plan(keys, folder, then, allowed=True)
             else:
                 self.failed.emit(str(error))
 
@@ -171,19 +194,23 @@ class MethodFiles(Controller):
         self._begin(job, ", ".join(filter(_is_code, keys)))
 
     def _add(self, path: str) -> None:
+        """Add the methods and measures of an allowed file, whose code runs on the worker."""
         name = Path(path).name
         job = self._worker.task(
             tr("Reading {name}").format(name=name),
             _add_file,
             Path(path),
-            on_done=partial(self._show, path),
+            on_done=partial(self._show_additions, path),
             on_error=self._fail,
         )
+
         # already now, so that a change while the code runs is noticed
         self._watch(path)
         self._begin(job, name)
 
-    def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
+    def _show_additions(
+        self, path: str, entries: tuple[Method | MeasureEntry, ...]
+    ) -> None:
         """Show the additions of a file: a method, or a measure if the file has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
@@ -205,18 +232,22 @@ class MethodFiles(Controller):
     ) -> None:
         """Replace the measures of an earlier version of a file in the plan by those of the present version.
 
-        `shows` tells whether to add all measures of the file to the plan, and to show
-        one. It is False for a file with methods: measures that are functions take long,
-        and a function may be a part of a method.
+        ``measures`` has the key of each measure by its label. ``shows`` says whether to
+        add all measures of the file to the plan, and to show one. It is False for a file
+        with methods: measures that are functions take long, and a function may be a part
+        of a method.
         """
+        # The keys of the earlier version; a measure is the same if it has the same label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
         def present_name(name: str) -> str:
             """Return the name of a measure in the present version of the file.
 
-            Return other names as they are.
+            Return names of other measures as they are. Uses `old_keys` and `measures`,
+            the keys by labels in the earlier and in the present version.
             """
+            # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")
             label = next(
                 (label for label, old_key in old_keys.items() if old_key == key), ""
@@ -227,21 +258,26 @@ class MethodFiles(Controller):
 
         plan = self._session.plan
         new_names = measures.values() if shows else ()
+
+        # Each name once, the plan's own measures first.
         names = tuple(dict.fromkeys((*map(present_name, plan.measures), *new_names)))
         if names != plan.measures:
             text = tr("adding {measures}").format(measures=", ".join(measures))
             self._session.change(
                 text, measures=names, select_by=present_name(plan.select_by)
             )
+
+        # The shown measure stays if it is one of the file; otherwise its first is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
         self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Choose a method of a file in the form.
+        """Choose a method of a file in the form: the first, or the new version of the present method.
 
-        A new version of the present method keeps its parameters.
+        A new version keeps the values of the parameters that it still has. The keys of
+        the methods are remembered, by which the next version is recognized.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -258,6 +294,9 @@ class MethodFiles(Controller):
             if name in parameter_names
         }
         self.added.emit(chosen)
+
+        # A method that does not select features has no final ranker, and scores of a
+        # file belong to the method that read them.
         changes = {
             "method": chosen.key,
             "ranker": plan.ranker if chosen.selects else "",
@@ -270,7 +309,8 @@ class MethodFiles(Controller):
             self._session.change(
                 text, parameters=parameters if is_new_version else {}, **changes
             )
-        except RankStudioError:  # the new version does not allow a value
+        # The new version may not allow a value of the earlier one.
+        except RankStudioError:
             self._session.change(text, parameters={}, **changes)
 
     def _fail(self, text: str) -> None:
@@ -283,7 +323,7 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def _note_change(self, path: str) -> None:
-        """Offer to read a changed file again."""
+        """Offer to read a changed file again, unless it was deleted."""
         if Path(path).is_file():
             self._watch(path)  # Qt stops watching a file that an editor has replaced
             name = Path(path).name
@@ -295,7 +335,11 @@ class MethodFiles(Controller):
             )
 
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
-        """Ask whether code may run, and show the code; return the answer."""
+        """Ask whether code may run, and show the code; return the answer.
+
+        ``named_by_plan`` is the key by which a plan names the code, and is shown if
+        there are no files; "" for a file that the user has chosen.
+        """
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
         if named_by_plan:
@@ -349,13 +393,15 @@ def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
 def _add_keys(
     keys: tuple[str, ...], folder: Path, allowed: bool
 ) -> RankStudioError | None:
-    """Add the methods of a plan, and return an error, which may lead to a question.
+    """Add the methods of a plan by their keys; called on the worker.
 
-    It is called on the worker.
+    Return None, or an error, which may lead to a question. Files of code are searched in
+    ``folder``, and ``allowed`` says whether the user has allowed them.
     """
     from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
 
     try:
+        # It adds each method and measure that one of the keys names, by its code.
         add_of_plan(keys, (folder,), allow_code=allowed)
     except RankStudioError as error:
         return error

@@ -89,19 +89,25 @@ class OpenController(Controller):
         self._runs = models.runs
         self._loader = models.loader
         self._window = parent
+
+        # Whether a run of the plan, or the Data page, follows once the data are open.
         self._run_when_open = False
         self._shows_data_when_open = False
+
+        # Functions for files of other kinds, which `hand_over` sets.
         self._openers: Mapping[str, Callable[[Any], object]] = {}
         models.loader.opened.connect(self._show)
         models.loader.refused.connect(self._ask_again)
         self._worker = models.task_worker
-        # that the user has chosen, by the paths of tables
+
+        # The columns that the user has chosen, by the paths of tables.
         self._columns: dict[str, DataColumns] = {}
         parent.setAcceptDrops(True)
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
+        # When paths enter the window, they have to be accepted to be dropped later.
         if (
             isinstance(event, QDragEnterEvent | QDropEvent)
             and event.type() in _DROP_EVENTS
@@ -184,24 +190,28 @@ class OpenController(Controller):
         self._ask_columns(plan.data, plan, "")
 
     @Slot(str, object, object)
-    def _ask_again(self, path: str, options: Plan, outcome: Outcome) -> None:
-        """Ask for the information that is missing to open data, or report why they were not opened."""
+    def _ask_again(self, path: str, reading_plan: Plan, outcome: Outcome) -> None:
+        """Ask for the information that is missing to open data, or report why they were not opened.
+
+        ``reading_plan`` is the plan that says how the data are read; ``outcome`` has the
+        error.
+        """
         match outcome.error:
             case SeveralDatasetsError():
                 self._offer_datasets(outcome.error.folder, outcome.error.found)
             case UnknownColumnsError():
-                self._ask_columns(path, options, outcome.error.problem)
+                self._ask_columns(path, reading_plan, outcome.error.problem)
             case ColumnValueError():
-                self._ask_columns(path, options, outcome.text, outcome.error.cell)
+                self._ask_columns(path, reading_plan, outcome.text, outcome.error.cell)
             case NoJudgmentsError():
-                self._ask_judgments(path, options, outcome.text)
+                self._ask_judgments(path, reading_plan, outcome.text)
             case NoQueriesError():
-                self._ask_queries(path, options, outcome.text)
+                self._ask_queries(path, reading_plan, outcome.text)
             case _:
                 self.failed.emit(outcome.text)
 
     def _offer_datasets(self, folder: Path, paths: Sequence[Path]) -> None:
-        """Offer the datasets of a folder, each by a button, or all by a dialog if they are many."""
+        """Offer the datasets at some paths in a folder, each by a button, or by a dialog if they are many."""
         text = tr("{folder} holds {n} datasets. Choose one.").format(
             folder=folder.name, n=len(paths)
         )
@@ -211,24 +221,38 @@ class OpenController(Controller):
         self.offered.emit(text, "info", actions)
 
     def _ask_columns(
-        self, path: str, options: Plan, problem: str, cell: str = ""
+        self, path: str, reading_plan: Plan, problem: str, cell: str = ""
     ) -> None:
-        """Read the first rows of a table, ask for its columns, and open it with these."""
-        table_columns = DataColumns.of(options.columns)
+        """Read the first rows of a table, ask for its columns, and open it with these.
+
+        Parameters
+        ----------
+        path : str
+        reading_plan : Plan
+            The plan that says how the data are read.
+        problem : str
+            Why the program asks, as a sentence; "" if the user wants to be asked.
+        cell : str
+            A text in a column of numbers, which may stand for a missing value; "" for
+            none.
+        """
+        table_columns = DataColumns.of(reading_plan.columns)
 
         def show(preview: TablePreview) -> None:
+            """Ask for the columns in a dialog that shows the first rows; the parameters are the method's."""
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                # The dialog does not ask for these properties.
+                """Open the table with the columns of `dialog`."""
+                # The dialog does not ask for these properties, which stay.
                 kept_properties = {
                     name: getattr(table_columns, name)
                     for name in ("judgments", "feature_set", "format")
                 }
                 self._open_with(
-                    path, options, replace(dialog.columns(), **kept_properties)
+                    path, reading_plan, replace(dialog.columns(), **kept_properties)
                 )
 
             dialog.accepted.connect(accept)
@@ -239,6 +263,7 @@ class OpenController(Controller):
             dialog.open()
 
         def fail(text: str) -> None:
+            """Report `problem`, which explains more than a failure to read the rows."""
             self.failed.emit(problem or text)
 
         label = tr("Reading the columns")
@@ -252,7 +277,7 @@ class OpenController(Controller):
             slot="columns",
         )
 
-    def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
+    def _ask_queries(self, path: str, reading_plan: Plan, problem: str) -> None:
         """Ask whether to read the documents of a file without queries as one ranking, and open it so."""
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
@@ -261,27 +286,33 @@ class OpenController(Controller):
         title = tr("No queries")
         do = tr("Open as one ranking")
         if Question.ask(self._window, title, text, do):
-            columns = replace(DataColumns.of(options.columns), no_queries=True)
-            self._open_with(path, options, columns)
+            columns = replace(DataColumns.of(reading_plan.columns), no_queries=True)
+            self._open_with(path, reading_plan, columns)
         else:
             self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
-    def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
-        """Ask for the judgments of feature logs, and open the logs with these."""
+    def _ask_judgments(self, path: str, reading_plan: Plan, problem: str) -> None:
+        """Ask for files with the judgments (relevance labels) of feature logs, and open the logs with these.
+
+        Without an answer, report the problem of opening them without judgments.
+        """
         title = tr("Judgments for {name}").format(name=Path(path).name)
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
         names, _ = QFileDialog.getOpenFileNames(
             self._window, title, folder, _JUDGMENT_FILTER
         )
         if names:
-            self._open_judged(path, options, names)
+            self._open_judged(path, reading_plan, names)
         else:
             self.failed.emit(problem)
 
-    def _open_judged(self, path: str, options: Plan, judgments: Sequence[str]) -> None:
-        """Open feature logs with judgments; several files are several judges."""
+    def _open_judged(
+        self, path: str, reading_plan: Plan, judgments: Sequence[str]
+    ) -> None:
+        """Open feature logs with files of judgments; several files are several judges."""
+        # A label that was chosen before is that of a judge who may not be among these.
         settings = {
-            **DataColumns.of(options.columns).as_dict(),
+            **DataColumns.of(reading_plan.columns).as_dict(),
             "judgments": list(judgments),
             "label": "",
         }
@@ -290,18 +321,26 @@ class OpenController(Controller):
         except ParameterError as error:
             self.failed.emit(str(error))
             return
-        self._open_with(path, options, columns)
+        self._open_with(path, reading_plan, columns)
 
-    def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
-        """Open data whose columns are known."""
+    def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
+        """Open data whose columns are known.
+
+        ``reading_plan`` says all else about the reading, such as the scaling. The columns
+        are remembered, for the next time that the data are opened.
+        """
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
+
         # Data with queries and a single ranking have different measures and selection
         # criteria: the plan is kept only for data of the same kind.
         keeps_plan = (
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
-        plan = options.changed(columns=columns.as_dict())
+
+        # The loader gets the plan that says how to read, and the plan to show afterwards:
+        # None for a new one.
+        plan = reading_plan.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
 
@@ -317,9 +356,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        Open its data later.
-
-        If the run cannot be read, nothing is shown; `load_sample` then opens the data.
+        Open its data later. If the run cannot be read, nothing is shown; `load_sample`
+        then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
@@ -337,18 +375,23 @@ class OpenController(Controller):
         """
 
         def show(record: RunRecord) -> None:
+            """Show the run, unless something else was opened meanwhile.
+
+            If `plan` is another one than that of the run, only open the data.
+            """
             if (
                 self._session.dataset is not None
                 or self._loader.busy
                 or self._runs.records
             ):
-                return  # something else was opened meanwhile
+                return
             if plan is not None and not plan.agrees(record.plan):
                 self._loader.open(SAMPLE, plan, plan)
                 return
             self._show_run(record)
 
         def fail(_: str) -> None:
+            """Open the data with `plan`; they are of use without the finished run."""
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
         self._worker.task(
@@ -367,6 +410,7 @@ class OpenController(Controller):
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, feature logs with judgments, or the files of one fold."""
+        # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
             self._openers["feature_set"](paths[0])
             return
@@ -375,8 +419,9 @@ class OpenController(Controller):
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
-        # A single file of judgments beside the log is found by itself, and several
-        # files are several judges.
+
+        # A single file of judgments in the folder of the log is found when the log is
+        # opened. Others have to be passed on: one in another folder, or several ones.
         is_elsewhere = any(
             Path(other).parent != Path(log).parent
             for other in other_paths
@@ -387,6 +432,8 @@ class OpenController(Controller):
             plan = self._session.plan.changed(columns={})
             self._open_judged(str(Path(logs[0]).absolute()), plan, other_paths)
             return
+
+        # The files of one fold are opened by one of them, or by their folder.
         try:
             self.open_path(one_of(paths))
         except DatasetError as error:
@@ -394,10 +441,9 @@ class OpenController(Controller):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open data, a plan, a model, preferences, a study or ``"sample"``.
-
-        ``run`` runs the plan then.
-        """
+        """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
+        # The kind of a file that another part of the window opens, such as a study; None
+        # for data and plans, which are opened here.
         kind = next(
             (
                 kind
@@ -409,6 +455,9 @@ class OpenController(Controller):
         if kind is not None:
             self._openers[kind]([path] if kind == "models" else path)
             return
+
+        # Methods whose code a plan names are added before the plan is read: the function
+        # for "code" gets the path of the plan, and what to call afterwards.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:
@@ -416,6 +465,7 @@ class OpenController(Controller):
 
     def _open_plan(self, path: str, *, run: bool) -> None:
         """Open the data of a plan, after its methods were added."""
+        # A relative path of data is that from the folder of the plan.
         try:
             plan = with_data_beside(load_plan(path), path)
         except RankStudioError as error:
@@ -424,18 +474,26 @@ class OpenController(Controller):
         self._open_data(plan.data, plan, run=run)
 
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
-        """Open data as a plan says, or without a plan with the reading options of the session's plan."""
+        """Open data as a plan says, or without a plan as the session's plan says how data are read.
+
+        With ``run``, the plan is run once the data are open.
+        """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
         columns = self._columns.get(absolute_path, DataColumns())
-        options = plan or self._session.plan.changed(columns=columns.as_dict())
+        reading_plan = plan or self._session.plan.changed(columns=columns.as_dict())
+
         # the data of a plan do not need the Data page
         self._shows_data_when_open = plan is None and not run
-        self._loader.open(absolute_path, options, plan)
+        self._loader.open(absolute_path, reading_plan, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:
-        """Read the open data again with another policy for missing values or scaling."""
+        """Read the open data again with another policy for missing values or scaling.
+
+        ``name`` is the field of the plan that has the policy, ``value`` its new value.
+        Without open data, only the plan is changed.
+        """
         if self._session.dataset is None:
             self._session.change(tr("how files are read"), **{name: value})
             return
@@ -461,6 +519,9 @@ class OpenController(Controller):
             return
         if data == SAMPLE or is_there(Path(data)):
             self._shows_data_when_open = False
+
+            # The finished run of the sample is in no study: a study that is opened
+            # again has its own runs.
             if data == SAMPLE and not self._settings.text("study/file"):
                 self._open_sample_run(plan)
             else:
@@ -472,15 +533,19 @@ class OpenController(Controller):
 
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
+        """Show newly opened data in the session, with notes on them, and run the plan if asked for."""
         self._runs.show(None)
         self._session.open(dataset, path, plan)
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
+
         # before the notes, as another page hides some of them
         if self._shows_data_when_open:
             self._shows_data_when_open = False
             self.dataAsked.emit()
+
+        # Say how a table was read: it has a column of the query, or was read without.
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:

@@ -39,7 +39,9 @@ class RunRestorer(Controller):
         self._runs = models.runs
         self._models = models
         self._loader = models.loader
-        self._run_to_resume: RunRecord | None = None  # once its data are open
+
+        # Resumed once its data are open.
+        self._run_to_resume: RunRecord | None = None
         self._session.datasetChanged.connect(self._follow)
 
     @Slot(object)
@@ -52,6 +54,8 @@ class RunRestorer(Controller):
         """Resume a run that is not finished, as soon as its data are open."""
         if record is None or not record.can_go_on:
             return
+
+        # A run whose data are not open has a record of them (`recorded`) instead.
         if record.recorded is None:
             self.look_at(record)
             self._runs.go_on(record)
@@ -59,12 +63,18 @@ class RunRestorer(Controller):
         self._run_to_resume = record
         previous_dataset = self._session.dataset
         self.look_at(record)
-        # no `datasetChanged`, which would open the data
+
+        # Another dataset has emitted `datasetChanged`, after which the data are opened;
+        # for the same one, this has to be done here.
         if self._session.dataset is previous_dataset:
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
-        """Find the stored runs that were computed on the open data, and then call a function."""
+        """Find the stored runs that were computed on the open data, and then call a function.
+
+        These runs get the open data instead of their stand-ins.
+        """
+        # Only runs that read the files in the same way may be on the same data.
         session = self._session
         dataset = self._session.dataset
         candidates = [
@@ -75,6 +85,8 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
+            """Give the open data to the runs that were computed on them, then call `then`."""
+            # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
                 self._runs.adopt(records, dataset)
             then()
@@ -96,12 +108,17 @@ class RunRestorer(Controller):
         plan = record.plan
 
         def is_on_same_data(other: RunRecord) -> bool:
+            """Return whether another run without open data has the same files, read in the same way."""
             if other.recorded is None or recorded is None:
                 return False
             has_same_checksum = other.recorded.checksum == recorded.checksum
             return has_same_checksum and reading(other.plan) == reading(plan)
 
         def handle(dataset: FoldedDataset) -> None:
+            """Replace the stand-in of the data in all runs on them and, if it is shown, in the session.
+
+            A stand-in has what a study stores about data, without documents.
+            """
             stand_in = record.dataset
             records = [other for other in self._runs.records if is_on_same_data(other)]
             self._runs.adopt(records, dataset)
@@ -109,6 +126,10 @@ class RunRestorer(Controller):
                 self._session.exchange(dataset, plan)
 
         def end(outcome: Outcome) -> None:
+            """Report a failure; otherwise resume the run if it waits for that and has its data now.
+
+            No run waits for its data any more afterwards.
+            """
             run_to_resume = self._run_to_resume
             self._run_to_resume = None
             if outcome.ending is Ending.FAILED:
@@ -155,7 +176,8 @@ class WaitingRuns(QObject):
         self._comparison = comparison
         self._settings = settings
         self._notice = notice
-        # of runs that waited in the last session
+
+        # Plans of the runs that waited in the last session, until the user queues them.
         self._offered_plans: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)
         for signal in (runs.added, runs.changed, runs.removed):
@@ -202,6 +224,7 @@ class WaitingRuns(QObject):
 
     @Slot()
     def _save(self) -> None:
+        """Store the plans that are offered, that wait in the queue, or that wait for their data."""
         queued_plans = [
             record.plan
             for record in self._runs.records

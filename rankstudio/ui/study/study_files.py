@@ -77,6 +77,8 @@ class StudyFiles(Controller):
         self._study_store = models.study_store
         self._runs = models.runs
         self._window = parent
+
+        # Whether the user was told that new runs of this study are lost with the window.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
         self._runs.storageBegan.connect(self._remember_path)
@@ -95,7 +97,7 @@ class StudyFiles(Controller):
         """Begin a new study; the previous one stays in its file."""
         old_path = self._study_store.path
         if self._may_leave(tr("Start a new study")):
-            self._change_to(None)
+            self._change_to(None)  # None is a new study
             message = (
                 tr("New study; the previous study is in {before}")
                 if old_path
@@ -114,7 +116,7 @@ class StudyFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Open a study: list its runs, and store new runs in it."""
+        """Open a study: list its runs, and store new runs in it; ask before a run is stopped."""
         file = Path(path).resolve()
         if file == self._study_store.path:
             self.said.emit(tr("{name} is already open").format(name=file.name))
@@ -130,6 +132,7 @@ class StudyFiles(Controller):
 
         Ask for a file if the study is read-only or has no name.
         """
+        # Results are stored as they are computed; only notes of the user wait.
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -144,7 +147,7 @@ class StudyFiles(Controller):
 
     @Slot()
     def ask_save_as(self) -> None:
-        """Ask for a file, and copy the study to it, as `save_as` does."""
+        """Ask for a file, copy the study to it, and store new runs in the copy."""
         name = (
             self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         )
@@ -163,10 +166,13 @@ class StudyFiles(Controller):
         old_path = self._study_store.path
 
         def use_copy(_: None) -> None:
+            """Make the copy the study of the window; forget an old file of the program's own."""
+            # A study without a name is in a file of the program's own, of no further use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
             self._remember_path()
+
             # unlike a read-only original, the copy can be written
             self._runs.allow(READ_ONLY)
             self.said.emit(
@@ -190,6 +196,7 @@ class StudyFiles(Controller):
         file = Path(path)
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
+            """Yield the study and its runs; if another window has it open, only a sentence that says so."""
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:
@@ -200,16 +207,24 @@ class StudyFiles(Controller):
         self._read(file, work, lambda: self._show_restored(shown_id))
 
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
-        """Read a study on the worker, list its runs as they are read, and call `show` after the last one."""
+        """Read a study on the worker, list its runs as they are read, and call ``show`` after the last one.
+
+        ``work`` yields an `OpenedStudy` and then a `RunRecord` for each run, or a
+        sentence on why the study is not read.
+        """
         is_open = False
         self._path_being_opened = file
+
+        # While runs are read, empty panels say so.
         self._models.absence.read_runs(True)
 
-        def recognised() -> None:
+        def finish() -> None:
+            """End the texts on the reading in empty panels, and show the runs."""
             self._models.absence.read_runs(False)
             show()
 
         def handle(message: object) -> None:
+            """Switch to the study, list a run, or show a sentence; set `is_open` for the study."""
             nonlocal is_open
             match message:
                 case OpenedStudy():
@@ -228,11 +243,15 @@ class StudyFiles(Controller):
                     self.said.emit(message)
 
         def end(outcome: Outcome) -> None:
+            """Report a failure; if the study was opened at all, find the runs on the open data.
+
+            `finish` is called after these are found.
+            """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
             if is_open:
-                self._restorer.recognise(recognised)
+                self._restorer.recognise(finish)
                 return
             self._models.absence.read_runs(False)
             if outcome.ending is Ending.FAILED:
@@ -248,7 +267,10 @@ class StudyFiles(Controller):
         )
 
     def _show_restored(self, run_id: float | None) -> None:
-        """Show the run of the last session, or another one, and offer to resume an unfinished last run."""
+        """Show the run of the last session, or another one, and offer to resume an unfinished last run.
+
+        ``run_id`` is the id of the run in the study; None if no run was shown.
+        """
         records = self._runs.records
         if self._models.session.dataset is not None:
             self._show_again(run_id)
@@ -263,6 +285,7 @@ class StudyFiles(Controller):
         """List the finished run of the sample, which no study contains, if its plan is the present one."""
 
         def show(record: RunRecord) -> None:
+            """List and show the run, unless there are runs now or the plan is another one."""
             session = self._models.session
             if self._runs.records or not session.plan.agrees(record.plan):
                 return
@@ -272,7 +295,10 @@ class StudyFiles(Controller):
         self._models.task_worker.task(READING_SAMPLE, read_sample_run, on_done=show)
 
     def _show_again(self, run_id: float | None) -> None:
-        """Show a run on the open data: the one with this id in the study, or else the last one."""
+        """Show a run on the open data: the one with this id in the study, or else the last one.
+
+        A run that is shown already stays.
+        """
         on_data = [
             r for r in self._runs.records if r.dataset is self._models.session.dataset
         ]
@@ -294,13 +320,20 @@ class StudyFiles(Controller):
         last_id: int = 0,
         seal_marks: tuple[SealMark, ...] = (),
     ) -> None:
-        """Switch to another study, or a new one (None), and close the present one once its run has ended."""
-        # The seal comes first, so that results of a sealed test part are not visible
-        # for a moment.
+        """Switch to another study, or a new one (None), and close the present one once its run has ended.
+
+        ``last_id`` is the number of the last run in the study, after which new runs are
+        numbered; ``seal_marks`` are the study's notes on sealed test parts.
+        """
+        # The seal comes first, so that results of a
+        # sealed test part are not visible for a moment.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False
+
+        # The study is closed on the worker that also does the runs: so it waits for the
+        # end of a run that writes to the study.
         if old_study is not None:
             self._settings.add_recent(str(old_study.path))
             self._models.run_worker.task(
@@ -332,9 +365,9 @@ class StudyFiles(Controller):
         return str(path.parent if path is not None and self.name else Path.home())
 
     def _may_leave(self, description: str) -> bool:
-        """Return whether the study may be left.
+        """Return whether the study may be left; if that would stop a run in progress, ask the user.
 
-        Ask if a run in progress would be stopped.
+        ``description`` is the title of the question: what the user wants to do.
         """
         if not self._runs.busy:
             return True

@@ -45,7 +45,8 @@ def family() -> str:
         QFontDatabase.addApplicationFont(str(resource("fonts", name)))
         for name in _FONT_FILES
     ]
-    # -1 for a font that is not loaded
+
+    # The id of a font that could not be loaded is -1.
     loaded_ids = [font_id for font_id in font_ids if font_id >= 0]
     families = [
         name
@@ -77,7 +78,7 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
 
 @cache
 def _font_of_size(pixels: int, bold: bool) -> QFont:
-    """Return a font of a size.
+    """Return a font of a size in logical pixels, whose digits have equal widths.
 
     Fonts are cached, as each drawn text needs one and making one takes long.
     """
@@ -86,5 +87,7 @@ def _font_of_size(pixels: int, bold: bool) -> QFont:
         new_font.setFamily(family())
     new_font.setPixelSize(pixels)
     new_font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+
+    # The OpenType feature of digits of equal width, so that numbers align in columns.
     new_font.setFeature(QFont.Tag("tnum"), 1)
     return new_font

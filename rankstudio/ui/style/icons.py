@@ -24,10 +24,15 @@ SIZE = 16
 
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
-    """Return an icon as a picture of ``size`` logical pixels for a screen of the given pixel ratio."""
+    """Return an icon as a picture of ``size`` logical pixels in a color such as "#2f6fde".
+
+    ``ratio`` is the number of pixels of the screen per logical pixel; `name` is that of
+    a drawing in ``resources/icons``.
+    """
     side = round(size * ratio)
     key = f"{name}/{color}/{size}/{ratio}"
     picture = QPixmap()
+
     # Unlike a cache of our own, Qt's is emptied before the application ends.
     if QPixmapCache.find(key, picture):
         return picture
@@ -58,6 +63,7 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
     size : int
         Size in logical pixels.
     """
+    # A picture for each different pixel ratio of the screens, which Qt chooses from.
     new_icon = QIcon()
     for ratio in sorted(
         {float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}
@@ -90,6 +96,7 @@ class _Binding(QObject):
         role: str,
         size: int,
     ) -> None:
+        # As a child of the target, it is deleted with it; `set_icon` finds it by name.
         super().__init__(target)
         self.setObjectName("icon-binding")
         self._theme = theme
@@ -118,12 +125,15 @@ def set_icon(
 ) -> None:
     """Put an icon on a button or action and redraw it whenever the theme changes.
 
-    A second call replaces the first icon.
+    A second call replaces the first icon. For ``name``, ``role`` and ``size``, see
+    `icon`: the file of the drawing, its color in the theme, and its logical pixels.
     """
     old = target.findChild(
         QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly
     )
     if isinstance(old, _Binding):
         theme.drop_icon(old)
+
+        # Without a parent, it is deleted, and a later call does not find it.
         old.setParent(None)
     _Binding(target, theme, name, role, size)

@@ -54,6 +54,8 @@ def category(colors: Colors, index: int) -> Category:
     """
     palette = _ON_DARK if colors.dark else CATEGORIES
     n_rounds, color_index = divmod(index, len(palette))
+
+    # After each round of colors, dashes and markers are shifted by one against them.
     style_index = (color_index + n_rounds) % len(palette)
     return Category(
         QColor(palette[color_index]),

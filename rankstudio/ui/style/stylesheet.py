@@ -300,6 +300,7 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
         ``chevron``, ``chevron_faint``, ``chevron_up``, ``chevron_right``, ``check``,
         ``check_text``.
     """
+    # The sheet has $name for each color and picture. The field `dark` is no color.
     roles = {
         name: getattr(colors, name)
         for name in colors.__dataclass_fields__
@@ -309,4 +310,6 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     sheet = "".join(
         part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS)
     )
+
+    # Font sizes and heights grow with the size of text that the user has chosen.
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

@@ -55,6 +55,8 @@ def glossary() -> dict[str, str]:
 
     Return {} without a glossary.
     """
+    # The glossary is a table in Markdown with lines such as "| fold | A part … |": a
+    # term and its meaning.
     try:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -64,6 +66,8 @@ def glossary() -> dict[str, str]:
     ]
     n_header_rows = 2  # the header and the rule below it
     entries = [row for row in table_rows[n_header_rows:] if len(row) > 1]
+
+    # References in parentheses to pages do not work in a tooltip.
     return {term.strip(): _SEE.sub("", meaning).strip() for term, meaning in entries}
 
 
@@ -128,9 +132,15 @@ class TermLabel(QLabel):
             self.follow_text()
 
     def follow_text(self) -> None:
-        """Describe the term for screen readers, and let Tab stop at a label that has a term and no field."""
+        """Follow a change of the label's text, which may not contain the term any more.
+
+        Describe the term for screen readers, and let Tab stop at a label that has a term
+        and no field.
+        """
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
+
+        # The buddy of a label is its field, where F1 opens the glossary.
         takes_focus = bool(term) and self.buddy() is None
         self.setFocusPolicy(
             Qt.FocusPolicy.TabFocus if takes_focus else Qt.FocusPolicy.NoFocus
@@ -140,6 +150,7 @@ class TermLabel(QLabel):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the explanation of the term under the mouse as a tooltip."""
+        # True ends the handling; beside the word, the label shows its own tooltip.
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
         help_event = cast(QHelpEvent, event)
@@ -165,6 +176,7 @@ class TermLabel(QLabel):
 
         It is empty if the term is not visible.
         """
+        # In a text that wraps, the position of a word is not known.
         if not self._term or self.wordWrap():
             return QRect()
         text = self.shown_text()
@@ -257,7 +269,7 @@ class TermLabel(QLabel):
 
 
 def place_of(widget: QWidget) -> str:
-    """Return the guide's address of the term of a label, or of a field's label.
+    """Return the guide's address of the term in a label, or in the label of a field: "glossary.md#fold".
 
     Return "" for no term.
     """

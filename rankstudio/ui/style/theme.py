@@ -89,14 +89,18 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
-        # Widgets that wait for the present style sheet, parents first, each with
-        # whether it has an old one.
+
+        # Widgets that wait for the present style sheet, parents first. The value of each
+        # says whether it has the rules of an old sheet.
         self._unstyled: dict[QWidget, bool] = {}
-        # pages of a window being built that are not shown yet
+
+        # Pages of a window being built that are not shown yet: an ordered set.
         self._pages_to_style: dict[QWidget, None] = {}
-        # of later turns, for visible widgets
+
+        # Work on visible widgets, one job in each turn of the event loop.
         self._jobs: deque[Callable[[], None]] = deque()
-        # windows that are not drawn until then
+
+        # Windows that are not drawn until these jobs are done.
         self._frozen_windows: list[QWidget] = []
         self._turn_timer = QTimer(self)
         self._turn_timer.setSingleShot(True)
@@ -140,6 +144,7 @@ class Theme(QObject):
 
     def apply(self, app: QApplication) -> None:
         """Apply the theme to the application, now and whenever the theme changes."""
+        # Qt's style "Fusion" is drawn alike on all systems.
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._follow)
@@ -157,6 +162,7 @@ class Theme(QObject):
         with three quarters of all widgets, are only styled when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
+
         # pages of windows that were built without this context
         self._pages_to_style.clear()
         self._unstyled = {
@@ -169,6 +175,8 @@ class Theme(QObject):
         try:
             yield
         finally:
+            # The sheet is set again for all widgets but those of the hidden pages, which
+            # are noted as unstyled.
             if self._app:
                 pages = filter(isValid, self._pages_to_style)
                 unstyled = [
@@ -196,7 +204,7 @@ class Theme(QObject):
         self._pages_to_style[page] = None
 
     def style_page(self, page: QWidget) -> None:
-        """Style a page at once that is about to be shown."""
+        """Style those widgets of a page at once that are not styled yet; the page is about to be shown."""
         self._pages_to_style.pop(page, None)
         self._style(
             [
@@ -216,7 +224,10 @@ class Theme(QObject):
 
     @Slot()
     def _turn(self) -> None:
-        """Do the work of one turn: the next job, or after all jobs the next hidden widgets."""
+        """Do the work of one turn of the event loop: the next job, or after all jobs some hidden widgets.
+
+        Between two turns the window handles clicks and keys.
+        """
         if self._jobs:
             job = self._jobs.popleft()
             job()
@@ -230,7 +241,10 @@ class Theme(QObject):
             self._turn_timer.stop()
 
     def _style(self, widgets: Iterable[QWidget]) -> None:
-        """Style widgets by the present style sheet, parents first."""
+        """Style those of some widgets that wait for the present style sheet; parents must come first.
+
+        They do not wait any more, and have Qt's attribute "polished".
+        """
         for widget in widgets:
             has_old_sheet = self._unstyled.pop(widget, None)
             if has_old_sheet is not None and isValid(widget):
@@ -258,6 +272,7 @@ class Theme(QObject):
         self._frozen_windows = []
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
+
             # Qt drops a request to draw that comes while updates are disabled, and
             # takes it for pending from then on. After a mere update(), the window would
             # not be drawn until the next click.
@@ -292,6 +307,8 @@ class Theme(QObject):
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
+
+        # Hidden widgets are styled by `_turn` after all jobs.
         jobs: list[Callable[[], None]] = [
             partial(self._style, part) for part in _widgets_by_turn(visible)
         ]
@@ -300,6 +317,8 @@ class Theme(QObject):
             for part in _widgets_by_turn(list(self._icons))
         ]
         self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
+
+        # A few widgets are styled at once; with more, the window is not drawn meanwhile.
         if len(visible) <= PER_TURN:
             while self._jobs:
                 job = self._jobs.popleft()
@@ -319,14 +338,20 @@ class Theme(QObject):
             self._turn_timer.start(0)
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
-        """Exchange the style sheet, mark all styled widgets as unstyled, and return the visible of these."""
-        # Widgets that still wait since the last change count as styled, so that they
-        # are marked again.
+        """Exchange the style sheet, and return the visible ones of the widgets that wait for it.
+
+        All styled widgets have to wait: they are in `_unstyled` then, the visible ones
+        first, and not "polished" any more.
+        """
+        # Qt's attribute "polished" marks styled widgets, which are collected below. Widgets
+        # that still wait since the last change have lost it, and get it again here, so
+        # that they are among the collected ones.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._unstyled = dict.fromkeys([*visible, *polished], True)
+
         # Qt takes five times as long to exchange a style sheet as to remove one and to
         # set another one. Widgets get no events of the two changes.
         with _without_style_events(widgets):
@@ -368,7 +393,12 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 
 @contextmanager
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
-    """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled."""
+    """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled.
+
+    In the ``with`` block the style is changed; afterwards widgets get events again. Qt's
+    attribute "polished" marks styled widgets, so that it is removed.
+    """
+    # Widgets that have the attribute for another reason keep it.
     listeners = [
         widget for widget in widgets if not widget.testAttribute(_NO_STYLE_EVENTS)
     ]
@@ -414,6 +444,8 @@ def palette(colors: Colors) -> QPalette:
     }
     for color_role, color in active.items():
         new_palette.setColor(color_role, QColor(color))
+
+    # Texts of disabled widgets are fainter.
     for color_role in (role.WindowText, role.Text, role.ButtonText):
         new_palette.setColor(
             QPalette.ColorGroup.Disabled, color_role, QColor(colors.faint)

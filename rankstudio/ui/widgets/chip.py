@@ -36,15 +36,16 @@ class Chip(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
-    def say(self, text: str, ways_out: Mapping[str, Callable[[], object]]) -> None:
-        """Show a text, and a link for each action, by the link's label.
+    def say(self, text: str, actions: Mapping[str, Callable[[], object]]) -> None:
+        """Show a text, and a link for each action, by the link's label; an empty text hides the chip.
 
-        An empty text hides the chip.
+        A click on a link calls the function of its action. Links of earlier texts are
+        used again, and those that are too many are hidden.
         """
-        self._actions = dict(ways_out)
+        self._actions = dict(actions)
         while len(self._links) < len(self._actions):
             self._links.append(self._link(len(self._links)))
-        self._text.setText(f"{text} ·" if ways_out else text)
+        self._text.setText(f"{text} ·" if actions else text)
         for number, button in enumerate(self._links):
             label = list(self._actions)[number] if number < len(self._actions) else ""
             button.setText(label.replace("&", "&&"))
@@ -66,6 +67,7 @@ class Chip(QFrame):
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:
+        """Add a link to the chip, and return it; a click calls the action at this position, from 0."""
         button = named(
             QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link"
         )

@@ -89,6 +89,8 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys."""
+        # The id of a button is its position; the group returns None beyond its ends.
+        # Other keys are left to the widget around this one: the event is not accepted.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -148,10 +150,12 @@ class Segmented(ButtonChoice):
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
         width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
         self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
+
+        # This chooses the first option.
         self.set_options(options)
 
     def set_options(self, options: Sequence[tuple[object, str]]) -> None:
-        """Offer other values, and choose the first."""
+        """Offer other values, each with the text of its button, and choose the first."""
         for button in self._buttons():
             self._group.removeButton(button)
             self._row.removeWidget(button)
@@ -196,7 +200,10 @@ class Segmented(ButtonChoice):
         return button
 
     def eventFilter(self, watched: object, event: object) -> bool:
-        """Handle the arrow keys instead of the buttons, which would move the focus out of the row."""
+        """Handle the arrow keys instead of the buttons, which would move the focus out of the row.
+
+        False leaves other events to the buttons.
+        """
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
         if event.key() not in _STEPS_BY_KEY:
@@ -211,6 +218,7 @@ class Segmented(ButtonChoice):
     def _keep_place_in_tab_order(self) -> None:
         """Put the buttons into the tab order at the row's place: Qt puts new widgets at the end."""
         previous: QWidget = self
+
         # setTabOrder needs a widget that can have the focus
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in self._buttons():
@@ -255,6 +263,9 @@ class TickedSlider(QSlider):
             QStyle.SubControl.SC_SliderHandle,
             self,
         )
+
+        # At the first stop, the middle of the handle is half its width from the left
+        # end; at the last stop, half its width from the right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -290,6 +301,8 @@ class LambdaSlider(QWidget):
         self._symbol = named(PlainLabel("λ"), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", "λ")
         self._slider.setMinimumWidth(LEAST_WIDTH)
+
+        # The letter is linked to its entry in the glossary.
         self._symbol.setBuddy(self._slider)
         self._symbol.set_term("λ (lambda)", "λ")
         self._slider.valueChanged.connect(self._on_value)
@@ -320,6 +333,9 @@ class LambdaSlider(QWidget):
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
+
+        # Stops of the slider are positions in the values. Its signal
+        # is blocked, as only moves of the user are emitted.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -347,7 +363,7 @@ class LambdaSlider(QWidget):
         return self._values[self._slider.value()]
 
     def select(self, value: float) -> None:
-        """Move to the value nearest to the given one, without emitting `moved`."""
+        """Move to the stop whose value is nearest to ``value``, without emitting `moved`."""
         with QSignalBlocker(self._slider):
             stops = range(len(self._values))
             self._slider.setValue(
@@ -413,7 +429,7 @@ class _CalmComboBox(QComboBox):
     cut = Qt.TextElideMode.ElideRight
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
-        """Cut the text where it has no room."""
+        """Set how Qt draws the box: with its text cut to the width beside the arrow."""
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
             QStyle.ComplexControl.CC_ComboBox,
@@ -421,9 +437,9 @@ class _CalmComboBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        room = text_rect.width() - _INSET
+        width = text_rect.width() - _INSET
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), self.cut, room
+            self.currentText(), self.cut, width
         )
 
     def showPopup(self) -> None:
@@ -485,8 +501,9 @@ class _NotedDelegate(QStyledItemDelegate):
             return
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
-        # The style draws the background without the text, which is drawn afterwards in
-        # the upper part.
+
+        # The style draws the background without the text,
+        # which is drawn afterwards in the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(
@@ -500,6 +517,8 @@ class _NotedDelegate(QStyledItemDelegate):
         note_rect = QRect(
             name_rect.left(), name_rect.bottom(), name_rect.width(), note_height
         )
+
+        # A note, and the name of an entry that cannot be chosen, are muted.
         text_color = item.palette.color(
             QPalette.ColorGroup.Active, QPalette.ColorRole.Text
         )
@@ -522,7 +541,7 @@ class _NotedDelegate(QStyledItemDelegate):
 
 
 def _note_font(font: QFont) -> QFont:
-    """Return the font of the note on an entry that has a font."""
+    """Return the font of the note on an entry: that of the entry, but smaller."""
     note_font = QFont(font)
     if font.pixelSize() > 0:  # the size is in pixels, not in points
         note_font.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
@@ -540,6 +559,7 @@ def choice_box(
     Parameters
     ----------
     choices : tuple of (key, label)
+        The data of an entry are its key.
     cut : Qt.TextElideMode
         Where to cut a text that has no room; in the middle for names with equal
         beginnings.
@@ -549,6 +569,8 @@ def choice_box(
     box.setSizeAdjustPolicy(
         QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
     )
+
+    # The box is wide enough for 6 letters, its list is as high as 24 entries.
     box.setMinimumContentsLength(6)
     box.setMaxVisibleItems(24)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -565,7 +587,7 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 
 def set_notes(
     box: QComboBox,
-    lacking: Mapping[str, str],
+    disabled_reasons: Mapping[str, str],
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Show notes below some entries in the list of a combo box, and disable entries that cannot be chosen.
@@ -574,7 +596,7 @@ def set_notes(
     ----------
     box : QComboBox
         A box made by :func:`choice_box`.
-    lacking : Mapping of str to str
+    disabled_reasons : Mapping of str to str
         Keys of the entries to disable, with the reason as the note.
     notes : Mapping of str to str
         Notes on enabled entries, by their keys.
@@ -587,9 +609,11 @@ def set_notes(
         item = model.item(row)
         if key is None:  # a separator
             continue
-        text = lacking.get(key) or notes.get(key, "")
-        item.setEnabled(key not in lacking)
+        text = disabled_reasons.get(key) or notes.get(key, "")
+        item.setEnabled(key not in disabled_reasons)
         item.setToolTip(plain(text) if text else "")
+
+        # Screen readers get the note in Qt's own role; None removes an earlier note.
         for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
 
@@ -609,9 +633,8 @@ def look_for_mouse(button: QWidget) -> None:
 class PickMenu(QMenu):
     """A menu with a list of values.
 
-    Arrow keys, Enter and first letters work as in any list.
-
-    `set_entries` fills the list before the menu is shown.
+    Arrow keys, Enter and first letters work as in any list. `set_entries` fills the
+    list before the menu is shown.
 
     Parameters
     ----------
@@ -645,12 +668,15 @@ class PickMenu(QMenu):
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
-            # `entries` and `_on_item` unpack it
+
+            # In a tuple, Qt stores any value as it is, a tuple or None included.
             item.setData(Qt.ItemDataRole.UserRole, (value,))
             item.setToolTip(plain(text))
             self._list.addItem(item)
             if value == chosen:
                 self._list.setCurrentItem(item)
+
+        # The menu is as large as its list, which scrolls if there are many entries.
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)
         n_visible = min(len(entries), _MAX_VISIBLE_ROWS)

@@ -205,18 +205,22 @@ class Column:
         return row[self.key] if isinstance(row, Mapping) else getattr(row, self.key)
 
     def text(self, row: Row) -> str:
-        """Return the text of the cell."""
+        """Return the text of the cell in a row: the formatted value, "–" for a missing one."""
         value = self.of(row)
         if is_missing(value):
             return MISSING
         if isinstance(value, ProgressCell):
             return value.text
+
+        # A dot, a tick and a histogram are drawn, without a text.
         if isinstance(value, Dot | Tick | HistogramCell):
             return ""
         if callable(self.format):
             return self.format(value)
         if self.kind == "weight" and not self.format:
             return signed(value)
+
+        # ".4f" is a number of decimals, and "," a whole number with grouped digits.
         if self.format[:1] == "." and self.format[-1:] == "f":
             return fixed(value, int(self.format[1:-1]))
         return count_text(value) if self.format == "," else format(value, self.format)
@@ -227,6 +231,7 @@ class Column:
         For a cell that the user can edit, this is the text of the editor, without marks
         added to it.
         """
+        # An editable number is written with all digits, not with those of the editor.
         value = self.of(row)
         if isinstance(value, str) and self.edited is not None:
             return self.edited(row)
@@ -239,19 +244,21 @@ class Column:
         return self.tone(row) if callable(self.tone) else self.tone
 
     def order(self, row: Row) -> Any:
-        """Return the key that the column sorts by."""
+        """Return the key that the column sorts a row by; ticked rows come first, ascending."""
         value = self.sort(row) if self.sort is not None else self.of(row)
         if isinstance(value, ProgressCell):
             return value.share
         if isinstance(value, Tick):
             return not value.on
+
+        # Histograms are sorted by their highest bin: the more even, the earlier.
         if isinstance(value, HistogramCell):
             return max(value.all, default=0.0)
         return value.category if isinstance(value, Dot) else value
 
 
 def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
-    """Return a column of ticks."""
+    """Return a narrow column of boxes without a title; ``is_ticked`` says which rows have a tick."""
     return Column(
         "tick",
         "",
@@ -298,10 +305,14 @@ class ColumnModel(QAbstractTableModel):
         self.columns = tuple(columns)
         self.rows = rows
         self._identity = identity
+
+        # Least and greatest number of columns, for the scale of their bars.
         self._ranges: dict[int, tuple[float, float]] = {}
-        # number of a column, -1 for none, and the order
+
+        # Number of the column that sorts, -1 for none, and the order.
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
-        # indices in `rows`, in the order shown
+
+        # Indices in `rows`, in the order shown.
         self._shown_indices: Sequence[int] = range(len(rows))
 
     def set_columns(self, columns: Sequence[Column]) -> None:
@@ -321,6 +332,7 @@ class ColumnModel(QAbstractTableModel):
         bool
             Whether these are other rows; False if the same rows only have new contents.
         """
+        # For the same rows, Qt's selection and scroll position stay; a reset loses both.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows
@@ -365,6 +377,9 @@ class ColumnModel(QAbstractTableModel):
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
+
+        # Rows before the first heading are sorted among themselves, and so are those
+        # between two headings.
         headings = [
             index for index, row in enumerate(self.rows) if isinstance(row, Heading)
         ]
@@ -380,20 +395,25 @@ class ColumnModel(QAbstractTableModel):
     def _sort(
         self, indices: Sequence[int], column: Column, descends: bool
     ) -> list[int]:
-        """Sort indices of rows by a column.
+        """Return indices of rows sorted by a column; the indices may be a range.
 
         Rows without a value come last, and texts ignore case.
         """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
         missing = [index for index in indices if is_missing(keys[index])]
+
+        # If some keys are texts, all are compared as texts.
         if any(isinstance(keys[index], str) for index in present):
             keys = {index: str(key).casefold() for index, key in keys.items()}
         present.sort(key=keys.__getitem__, reverse=descends)
         return present + missing
 
     def _rearrange(self) -> None:
-        """Sort the shown rows, and let Qt's persistent indexes follow their rows."""
+        """Sort the shown rows, and let Qt's persistent indexes follow their rows.
+
+        Qt marks the current and the highlighted rows by such indexes.
+        """
         old_indices = self._shown_indices
         new_indices = self._sorted_indices()
         if old_indices == new_indices:
@@ -456,7 +476,10 @@ class ColumnModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the text, the tooltip, the row object or another property of a cell, by the role."""
+        """Return the text, the tooltip, the row object or another property of a cell, by the role.
+
+        Qt calls it for each property; None leaves the property as it is by default.
+        """
         if not index.isValid():
             return None
         row = self.rows[self._shown_indices[index.row()]]
@@ -499,7 +522,7 @@ class ColumnModel(QAbstractTableModel):
     def setData(
         self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole
     ) -> bool:
-        """Emit the text that the user wrote.
+        """Emit the text that the user wrote; return whether the cell can be edited.
 
         The model does not change rows: their owner sets other ones.
         """
@@ -517,7 +540,7 @@ class ColumnModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return title, tooltip or alignment of a column, or a row's number from 1."""
+        """Return title, tooltip or alignment of a column, or a row's number from 1, by the role."""
         if orientation == Qt.Orientation.Vertical:
             return (
                 count_text(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
@@ -554,6 +577,8 @@ def separated(
     columns: Sequence[Column], rows: Sequence[Row], separator: str = ","
 ) -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
+    # A column of drawings is left out, and one with several numbers is divided into
+    # columns of one number.
     written_columns = [
         part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))
     ]
@@ -566,7 +591,10 @@ def separated(
 
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
-    """Return rows in the format of a suffix of `FORMATS`, or in CSV for any other suffix."""
+    """Return rows as a table in LaTeX for ".tex", in Markdown for ".md", or in CSV for any other suffix.
+
+    In CSV numbers have all their digits; the other formats have the texts of the cells.
+    """
     text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if text_of_table is None:
         return separated(columns, rows)

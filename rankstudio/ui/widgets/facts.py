@@ -64,22 +64,22 @@ class KeyValue(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(5)
+
+        # Values, in the second column, take the width that keys leave.
         self._grid.setColumnStretch(1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts.
-
-        The widgets of facts that stay as they are are kept.
-        """
+        """Show other facts; facts that differ only in the value keep their widgets."""
+        # Beyond the end of the shorter list, one of the two facts is None.
         for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
             if old_row == row:
                 continue
             if (
                 old_row is not None
                 and row is not None
-                and _differ_in_value(old_row, row)
+                and _differ_only_in_value(old_row, row)
             ):
                 value_widget = self._widget_at(i, 1)
                 assert isinstance(value_widget, _Value)
@@ -108,9 +108,9 @@ class KeyValue(QWidget):
             widget.deleteLater()
 
 
-def _differ_in_value(first: Fact, second: Fact) -> bool:
+def _differ_only_in_value(first: Fact, second: Fact) -> bool:
     """Return whether two facts differ only in the texts of their values."""
-    # without a value, the note has no " · "
+    # A fact without a value has no " · " before its note, so that its widget differs.
     both_have_values = bool(first.value) == bool(second.value)
     return both_have_values and replace(first, value=second.value) == second
 
@@ -127,6 +127,8 @@ class _Value(QWidget):
         policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
         line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
+
+        # Without a value, the note needs no dot before it.
         if row.note:
             line.addWidget(
                 named(
@@ -162,7 +164,7 @@ class BarRows(QWidget):
         theme.changed.connect(self.update)
 
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
-        """Show other labels and counts."""
+        """Show other labels and counts, which the tooltip and screen readers have as text."""
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
         self.setAccessibleDescription(text)
@@ -179,7 +181,7 @@ class BarRows(QWidget):
         return QSize(80, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows."""
+        """Draw the rows: labels, bars with the greatest count in full width, and counts."""
         if not self._rows:
             return
         painter = QPainter(self)
@@ -190,6 +192,8 @@ class BarRows(QWidget):
         count_width = max(
             metrics.horizontalAdvance(count_text(count)) for _, count in self._rows
         )
+
+        # 1 instead of 0, by which the counts could not be divided.
         largest = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
@@ -211,7 +215,8 @@ class BarRows(QWidget):
     ) -> None:
         """Draw one row.
 
-        The bar fills a share of the track, in the color of the row's index.
+        The bar fills a share, from 0 to 1, of the track, the area between label and
+        count. Its color is that of the category with the row's index.
         """
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
@@ -223,6 +228,8 @@ class BarRows(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
         painter.drawRoundedRect(bar, 2, 2)
+
+        # The smallest count other than 0 is visible, too.
         if count:
             bar.setWidth(max(3.0, share * bar.width()))
             painter.setBrush(palettes.category(self._theme.colors, index).color)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 # share of the width; if frozen columns would take more, all columns are scrolled
-_MOST = 0.7
+_MAX_SHARE = 0.7
 
 
 class FrozenHeader(QHeaderView):
@@ -28,9 +28,10 @@ class FrozenHeader(QHeaderView):
         self.n_frozen = 0
 
     def frozen_width(self) -> int:
-        """Return the width of the frozen sections.
+        """Return the width of the frozen sections in pixels.
 
-        Return 0 if nothing is scrolled, or if it is too large.
+        Return 0 if the sections need not be drawn over others: if nothing is scrolled
+        sideways, or if they would cover too much of the table.
         """
         if not self.n_frozen or not self.offset():
             return 0
@@ -38,13 +39,10 @@ class FrozenHeader(QHeaderView):
             self.sectionSize(section)
             for section in range(min(self.n_frozen, self.count()))
         )
-        return width if width <= _MOST * self.viewport().width() else 0
+        return width if width <= _MAX_SHARE * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
-        """Return the frozen section at a horizontal pixel.
-
-        Return -1 where there is none.
-        """
+        """Return the frozen section (a column's part of the header) at a horizontal pixel; -1 for none."""
         if not 0 <= x < self.frozen_width():
             return -1
         sections = (
@@ -62,7 +60,7 @@ class FrozenHeader(QHeaderView):
         )
 
     def frozen_rect(self, section: int) -> QRect:
-        """Return the rectangle of a frozen section."""
+        """Return the rectangle in which a frozen section is drawn, which is not scrolled."""
         return QRect(
             self.sectionPosition(section),
             0,
@@ -105,6 +103,8 @@ class FrozenHeader(QHeaderView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the visible section under the mouse."""
+        # Qt adds the offset (the pixels by which the header is scrolled) to a position.
+        # It is subtracted for a frozen section, which is not scrolled.
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())

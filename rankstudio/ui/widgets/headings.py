@@ -85,18 +85,20 @@ class HeadingText(QWidget):
         return QFontMetrics(font(size, bold)).horizontalAdvance(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the texts."""
+        """Draw the texts, one after the other; the last one that fits only in part is cut."""
         painter = QPainter(self)
         colors = self._theme.colors
-        room = self.rect()
+        rest = self.rect()  # to the right of the texts that are drawn
         for text, bold, size in self._pieces():
             painter.setFont(font(size, bold))
             painter.setPen(colors.q("text" if bold else "muted"))
-            cut = painter.fontMetrics().elidedText(
-                text, Qt.TextElideMode.ElideRight, room.width()
+            cut_text = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, rest.width()
             )
-            painter.drawText(room, LEFT, cut)
-            room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(cut))
+            painter.drawText(rest, LEFT, cut_text)
+            rest.setLeft(
+                rest.left() + painter.fontMetrics().horizontalAdvance(cut_text)
+            )
         painter.end()
 
 
@@ -146,6 +148,8 @@ class HeadingBar(QWidget):
             spacing=4,
         )
         row.addStretch(1)
+
+        # `eventFilter` handles the keys of both buttons.
         for button in (self.button, self.link):
             button.installEventFilter(self)
         self.button.clicked.connect(self.folded)
@@ -199,9 +203,9 @@ class HeadingBar(QWidget):
         self.mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold by the arrow keys, as trees do.
+        """Fold by the left and unfold by the right arrow key, as in trees; press the button by Enter.
 
-        Enter presses the button that has the focus.
+        False leaves other events to the button that has the focus.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
@@ -248,7 +252,7 @@ class HeadingBars(QObject):
         self._theme = theme
         self._table = table
         self._rows = rows
-        self._bars: dict[Hashable, HeadingBar] = {}
+        self._bars: dict[Hashable, HeadingBar] = {}  # by the keys of the headings
         self._tab_order: list[Hashable] = []  # keys of the headings
         theme.restyled.connect(self.place)
 
@@ -266,6 +270,8 @@ class HeadingBars(QObject):
             bar = self._bars.pop(key)
             bar.hide()
             bar.deleteLater()
+
+        # A heading is a row of the table; its bar has the geometry of the row.
         for number, heading in headings:
             bar = self._bars.get(heading.key) or self._add(heading.key)
             bar.show_heading(heading)
@@ -291,7 +297,7 @@ class HeadingBars(QObject):
                 self._bars[heading.key].setGeometry(self._box(number))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Scroll to a bar whose button got the focus by Tab."""
+        """Scroll to a bar whose button got the focus by Tab; the button handles the event, too."""
         if event.type() == QEvent.Type.FocusIn and event.reason() in _KEYBOARD:  # type: ignore[attr-defined]
             numbers = {heading.key: number for number, heading in self._headings()}
             for key, bar in self._bars.items():
@@ -312,6 +318,7 @@ class HeadingBars(QObject):
         return QRect(0, top, table.viewport().width(), height)
 
     def _add(self, key: Hashable) -> HeadingBar:
+        """Make the bar of a heading, whose signals this object emits with the heading's key."""
         bar = self._bars[key] = HeadingBar(self._theme, self._table.viewport())
         bar.folded.connect(partial(self.folded.emit, key))
         bar.linked.connect(partial(self.linked.emit, key))

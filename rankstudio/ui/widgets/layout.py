@@ -31,6 +31,7 @@ def fill(
     Parameters
     ----------
     box : QBoxLayout
+        A QHBoxLayout is a row, a QVBoxLayout a column.
     *items : QWidget, QLayout, int or tuple
         Widgets and layouts, each alone or in a tuple with its stretch factor; a number alone is an empty
         space with this stretch factor.
@@ -102,7 +103,7 @@ def named(
     tip : str
         Tooltip.
     role : str
-        Variant of the widget in the style sheet.
+        Variant of the widget in the style sheet, such as "muted".
     """
     if name:
         widget.setObjectName(name)
@@ -119,7 +120,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt reads the properties that a style sheet selects by only when it polishes a
-        # widget.
+        # Qt reads the properties that a style sheet
+        # selects by only when it polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

@@ -72,6 +72,8 @@ class ClosedByEscape(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Prevent that the window takes Esc as a shortcut."""
+        # Qt first asks the focused widget whether a key is its own: accepting the event
+        # sends the key to `keyPressEvent` instead.
         is_override = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -134,6 +136,8 @@ class Notice(ClosedByEscape):
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
+
+        # Started by `expire_when_read`, for messages that need no answer.
         self._expiry_timer = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
@@ -148,6 +152,7 @@ class Notice(ClosedByEscape):
         text : str
             The message, in whole sentences.
         level : {"info", "warning", "error"}
+            Determines icon and color.
         actions : mapping of str to callable
             Labels of buttons ("Retry"), and the functions that the buttons call.
         """
@@ -159,7 +164,7 @@ class Notice(ClosedByEscape):
         self._expiry_timer.stop()
         self.show()
 
-    def go_when_read(self) -> None:
+    def expire_when_read(self) -> None:
         """Hide the message after the time that reading it takes."""
         self._expiry_timer.start(
             _MIN_READING_MILLISECONDS
@@ -225,6 +230,8 @@ class Notice(ClosedByEscape):
         layout = (
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
+
+        # Buttons of earlier messages are used again; those that are too many are hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -241,6 +248,8 @@ class Notice(ClosedByEscape):
         color = colors.role(_LEVEL_ROLES[self._level])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+        # Numbers are shares of the level's color: 45 % for the frame, less inside.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
             colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))
@@ -250,7 +259,7 @@ class Notice(ClosedByEscape):
         )
 
     def _lay_out(self) -> None:
-        """Lay out icon, text and a button in a row, with another row for buttons below."""
+        """Lay out icon, text, one action's button and the close button in a row, and a row for more below."""
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
         self._row_below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -297,20 +306,22 @@ class Notices(QWidget):
     ----------
     closed : Signal(str)
         Text of a message that was closed, by the user or by :meth:`dismiss`.
-    put_by : Signal(str)
+    expired : Signal(str)
         Text of a warning that has hidden itself, and is kept.
     keptChanged : Signal(int)
         The number of kept messages has changed.
     """
 
     closed = Signal(str)
-    put_by = Signal(str)
+    expired = Signal(str)
     keptChanged = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("notices")
-        self._shown_bars: list[Notice] = []
+        self._shown_bars: list[Notice] = []  # the newest last
+
+        # Warnings that have hidden themselves, and can be shown again.
         self._kept_messages: list[tuple[str, Level]] = []
         self._last_text = ""
         self._bars = [Notice(theme) for _ in range(_MAX_MESSAGES)]
@@ -345,15 +356,21 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others, with the parameters of `Notice.say`.
 
-        The message replaces one that it repeats or continues, and a message of level
-        "info" another one.
+        The message replaces one that it repeats or continues. Of several messages of
+        level "info", only the newest is shown. A warning without buttons hides itself
+        after it was readable for a while.
         """
+        # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
             repeats_text = f"{text} ".startswith(f"{bar.text()} ")
             if repeats_text or bar.level == level == "info":
                 self._remove(bar)
+
+        # The oldest message gives way if there are too many.
         if len(self._shown_bars) == _MAX_MESSAGES:
             self._remove(self._shown_bars[0])
+
+        # A bar that is not in use goes to the lower end of the column.
         bar = next(bar for bar in self._bars if bar not in self._shown_bars)
         self._shown_bars.append(bar)
         self._column.removeWidget(bar)
@@ -361,7 +378,10 @@ class Notices(QWidget):
         self._last_text = text
         bar.say(text, level, actions)
         if level == "warning" and not actions:
-            bar.go_when_read()
+            bar.expire_when_read()
+
+        # A kept message with this text is shown again, and so is not kept any more.
+        # Screen readers read the message at once.
         self._forget(text)
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
@@ -424,7 +444,7 @@ class Notices(QWidget):
         for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.keep(bar.last_text, bar.level)
-            self.put_by.emit(bar.last_text)
+            self.expired.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
         self._shown_bars.remove(bar)
@@ -467,7 +487,11 @@ class Overlay(QWidget):
         return handled
 
     def _place(self) -> None:
-        """Center the overlay at the bottom of the covered widget, as wide as its own widgets need."""
+        """Center the overlay at the bottom of the covered widget, as wide as its own widgets need.
+
+        The width has limits. Below the overlay, as many pixels stay free as ``foot`` of
+        the constructor says.
+        """
         layout = self.layout()
         area = self._covered_widget.size()
         assert layout is not None
@@ -527,6 +551,8 @@ class RemovableNote(QWidget):
             margins=(0, 0, 0, 0),
             spacing=4,
         )
+
+        # The button is beside the first of several lines. Without a text, all is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 

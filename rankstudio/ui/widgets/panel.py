@@ -34,7 +34,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 # stretch factor of a caption, so large that the caption gets all room that it can use
 _CAPTION = 1000
-_FEW = 12  # letters of a caption that are enough to understand a longer one
+_ENOUGH_LETTERS = 12  # letters of a caption that are enough to understand a longer one
 
 
 class ElidedLabel(TermLabel):
@@ -87,6 +87,7 @@ class ElidedLabel(TermLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the text, cut to the present width, and the underline of a glossary term."""
+        # The style draws the frame and background of the style sheet, then the text.
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)
@@ -140,22 +141,21 @@ class Caption(ElidedLabel):
         self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
-        """Return the words that have room.
+        """Return the words that fit, with "…" if some are left out.
 
-        Return "" if these are few, and less than half of the first part.
-
-        The parts of a caption are separated by " · ".
+        Return "" if too little remains to be understood: fewer letters than a constant,
+        and less than half of the first part. " · " separates the parts of a caption.
         """
         full_text = self.text()
-        room = self.contentsRect().width()
+        width = self.contentsRect().width()
         metrics = self.fontMetrics()
         words = full_text.split(" ")
         shortened = full_text
-        while metrics.horizontalAdvance(shortened) > room and words:
+        while metrics.horizontalAdvance(shortened) > width and words:
             words.pop()
             shortened = f"{' '.join(words).rstrip(' ·')} …"
         first_part = full_text.partition(" · ")[0]
-        is_enough = len(shortened) > min(_FEW, len(first_part) / 2)
+        is_enough = len(shortened) > min(_ENOUGH_LETTERS, len(first_part) / 2)
         return shortened if words and is_enough else ""
 
 
@@ -292,6 +292,7 @@ class Panel(QFrame):
         self.body = fill(
             QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
         )
+
         # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom
         # where contents without padding would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)
@@ -357,7 +358,7 @@ class Panel(QFrame):
         return button
 
     def _make_header(self) -> PanelHeader:
-        """Build the header."""
+        """Return the header: title, caption, links, an empty space, and tools at the right end."""
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred
@@ -431,7 +432,7 @@ class Disclosure(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._theme = theme
-        self.wanted = False
+        self.wanted = False  # whether the user has opened the column
         self.button = named(QToolButton(), f"{name}-button", role="disclosure")
         self.button.setCheckable(True)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -471,6 +472,7 @@ class Disclosure(QWidget):
         self._show(opened)
 
     def _show(self, opened: bool) -> None:
+        """Show or hide the column, and turn the arrow of the button down or to the right."""
         self.button.setChecked(opened)
         self._content.setVisible(opened)
         set_icon(

@@ -47,7 +47,8 @@ class SavingDialog(QDialog):
         self.setObjectName(name)
         self.setWindowTitle(title)
         self._folder = folder
-        # an existing file that the user agrees to replace
+
+        # An existing file of which the user knows that saving again replaces it.
         self._replaceable_path: Path | None = None
         self.message = PlainLabel(wraps=True, selectable=True)
 
@@ -59,7 +60,8 @@ class SavingDialog(QDialog):
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
         """Ask for the path of a file of a format.
 
-        Return None if the user cancels or does not replace a file.
+        ``stem`` is the suggested name without its suffix, ``label`` the name of the
+        format. Return None if the user cancels or does not replace a file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(
@@ -68,19 +70,22 @@ class SavingDialog(QDialog):
         if not name:
             return None
         path = Path(name)
-        # the file dialog has asked whether to replace it
+
+        # The file dialog has asked whether to replace a file with the typed name, but
+        # not one with the suffix that is added here.
         if path.suffix.lower() == suffix:
             return path
         path = path.with_name(path.name + suffix)
         return path if self.may_replace(path) else None
 
-    def may_replace(self, path: Path, besides: Sequence[Path] = ()) -> bool:
-        """Return whether to write `path`: nothing is replaced, or the user saves for the second time.
+    def may_replace(self, path: Path, files: Sequence[Path] = ()) -> bool:
+        """Return whether to write ``path``: nothing is replaced, or the user saves for the second time.
 
-        The first time, show which file would be replaced. `besides` are the files that
-        are written, if these are not `path` itself.
+        The first time, show which file would be replaced, and remember ``path``.
+        ``files`` are the files that are written, if these are not ``path`` itself, such
+        as those of a folder.
         """
-        existing = [file for file in besides or (path,) if file.exists()]
+        existing = [file for file in files or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
             return True
         self._replaceable_path = path
@@ -89,14 +94,17 @@ class SavingDialog(QDialog):
         return False
 
     def write(
-        self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()
+        self, path: Path, write: Callable[[], object], files: Sequence[Path] = ()
     ) -> bool:
-        """Write a file, unless it is open here, and return whether it is written.
+        """Write a file, unless its data are open here, and return whether it is written.
 
-        Show an error if not.
+        Show an error if not. ``write`` writes ``path``, or all of ``files`` if these are
+        written instead.
         """
+        # The first call is there for its error only: open data, of which parts are still
+        # read from disk as needed, must not be replaced.
         try:
-            refuse_read(self, besides or [path])
+            refuse_read(self, files or [path])
             write()
         except RankStudioError as error:
             self.say(str(error), "error")
@@ -108,11 +116,14 @@ class SavingDialog(QDialog):
             return False
         return True
 
-    def tell_written(self, path: Path, besides: str = "") -> str:
-        """Show that a file is written, emit `saved`, and return the sentence without `besides`."""
+    def tell_written(self, path: Path, remark: str = "") -> str:
+        """Show that a file is written, emit `saved`, and return the sentence that says so.
+
+        ``remark`` is another sentence, which is shown after it.
+        """
         self._replaceable_path = None
         self._folder = path.parent
         written = tr("Written to {path}.").format(path=path)
-        self.say(f"{written} {besides}".strip())
+        self.say(f"{written} {remark}".strip())
         self.saved.emit(path)
         return written

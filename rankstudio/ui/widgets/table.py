@@ -105,7 +105,7 @@ class ColumnWidths(QObject):
         super().__init__(header)
         self._key_of = key_of
         self._is_header_pressed = False
-        self._widths: dict[str, int] = {}
+        self._widths: dict[str, int] = {}  # pixels, by the keys of the columns
         header.viewport().installEventFilter(self)
         header.sectionResized.connect(self._remember_width)
 
@@ -121,7 +121,8 @@ class ColumnWidths(QObject):
         return json.dumps(self._widths) if self._widths else ""
 
     def restore(self, text: str) -> None:
-        """Take over the widths from the settings, without damaged ones."""
+        """Take over the widths from the settings, a text in JSON, without damaged ones."""
+        # Deeply nested brackets exceed Python's recursion limit.
         try:
             widths = json.loads(text)
         except (ValueError, RecursionError):
@@ -134,7 +135,10 @@ class ColumnWidths(QObject):
         }
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Track whether the mouse is pressed on the header: only then a new width is the user's."""
+        """Track whether the mouse is pressed on the header: only then a new width is the user's.
+
+        False leaves the event to the header.
+        """
         if event.type() in (
             QEvent.Type.MouseButtonPress,
             QEvent.Type.MouseButtonDblClick,
@@ -187,7 +191,7 @@ _WIDEST = 320  # pixels of a column whose width is that of its texts
 # pixels with which names can be distinguished; below that the table scrolls
 _LEAST_STRETCHED = 72
 # pixels of the picture of a row that is dragged: its id and its name
-_SEEN_DRAGGED = 200
+_DRAGGED_WIDTH = 200
 _ROWS_MEASURED = 100  # rows that decide on the width of a column without a given width
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44  # pixels of the longest bar of a weight
@@ -305,20 +309,27 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
+
         # the start of a drag or of a click
         self._pending_press: QMouseEvent | None = None
+
         # whether Qt has handled a press here, and no release yet
         self._is_button_down = False
+
         # whether to scroll to the chosen row when the table is shown
         self._scrolls_when_shown = False
+
         # whether Qt handles an event by which the user moves to another row
         self._is_moving = False
         self.hovered_row = -1
+
         # the placeholder where the table has no room for it
         self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
+
         # keys of columns to hide, the first group first
         self._spare_groups: tuple[Sequence[str], ...] = ()
+
         # pixels that a column of names needs; spare columns are hidden for it
         self._names_width = 0
         self._theme = theme
@@ -370,9 +381,10 @@ class TableView(QTableView):
 
     @contextmanager
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
-        """Yield the chosen row.
+        """Yield the chosen row, or None, to a ``with`` block that exchanges rows or columns.
 
-        Afterwards scroll back, and to the chosen row if that was visible.
+        Afterwards scroll back, and to the chosen row if that was visible. Rows that
+        become current meanwhile are not the user's choices.
         """
         chosen = self.current()
         value = self.verticalScrollBar().value()
@@ -435,8 +447,10 @@ class TableView(QTableView):
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
+
+        # `_select` makes the row the chosen one, unless it is not listed.
         if not is_chosen and (row is None or not self._select(row)):
-            # without a selection, the keyboard's row is kept
+            # If no row is highlighted, the row where the arrow keys begin stays.
             if self.selectionModel().hasSelection():
                 self.clearSelection()
                 self.setCurrentIndex(QModelIndex())
@@ -513,7 +527,8 @@ class TableView(QTableView):
         menu.addAction(
             tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy
         )
-        # instead of CSV, "Copy" copies tab-separated text
+
+        # The first format, CSV, is left out: "Copy" copies tab-separated text instead.
         for label, ending in FORMATS[1:]:
             menu.addAction(
                 tr("Copy as {label}").format(label=label), partial(self.copy_as, ending)
@@ -522,7 +537,10 @@ class TableView(QTableView):
         return menu
 
     def edit_cell(self, key: str | None) -> None:
-        """Open the editor of a cell in the current row: of a column, or of the first editable one."""
+        """Open the editor of a cell in the current row: of the column with a key, or the first editable one.
+
+        Nothing is done if there is no such cell.
+        """
         for number, column in enumerate(self.rows_model.columns):
             if (
                 column.edited is not None
@@ -541,10 +559,7 @@ class TableView(QTableView):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C, toggle ticks on Space, edit on F2.
-
-        Enter confirms the row, other keys move.
-        """
+        """Copy on Ctrl+C, toggle ticks on Space, edit on F2; other keys move, and Enter confirms the row."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
@@ -567,8 +582,8 @@ class TableView(QTableView):
         self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
-        # With Ctrl, Qt's Home and End go to the first and last row, and not within the
-        # row.
+        # With Ctrl, Qt's Home and End go to the
+        # first and last row, and not within the row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -587,6 +602,8 @@ class TableView(QTableView):
         """Show the menu of the row under the mouse, or of the current row if the menu was opened by a key."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
+
+        # By a key, the menu opens below the row; by the mouse, at its position.
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
         is_row = index.isValid() and not self.rows_model.is_heading(index.row())
         menu = self.menu(index.data(ROW_ROLE) if is_row else None)
@@ -595,6 +612,7 @@ class TableView(QTableView):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Highlight the row under the mouse, or start a drag of the pressed row."""
+        # A pressed row is dragged once the mouse has moved some pixels.
         position = event.position().toPoint()
         if self.dragged is not None and self._pending_press is not None:
             offset = position - self._pending_press.position().toPoint()
@@ -606,7 +624,10 @@ class TableView(QTableView):
         self._hover(self.indexAt(position).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row."""
+        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row.
+
+        A press that may begin a drag is remembered until the mouse moves or is released.
+        """
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
         if self.rows_model.is_heading(index.row()):
@@ -626,6 +647,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
+        # If the press might have begun a drag, Qt did not get it then: it gets the press
+        # now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -644,7 +667,8 @@ class TableView(QTableView):
         """Drag the row that was pressed."""
         assert self.dragged is not None and self._pending_press is not None
         index = self.indexAt(self._pending_press.position().toPoint())
-        # the release goes to the widget that the row is dropped on
+
+        # This table gets no release: the widget on which the row is dropped gets it.
         self._pending_press = None
         if index.isValid():
             row: Row = index.data(ROW_ROLE)
@@ -653,7 +677,7 @@ class TableView(QTableView):
             cell = self.visualRect(index)
             drag.setPixmap(
                 self.viewport().grab(
-                    QRect(0, cell.y(), scaled(_SEEN_DRAGGED), cell.height())
+                    QRect(0, cell.y(), scaled(_DRAGGED_WIDTH), cell.height())
                 )
             )
             self.dragging.emit(row)
@@ -688,18 +712,20 @@ class TableView(QTableView):
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
+
+        # Without a current row, Qt would show no focus.
         if (
             self._focus_shown
             and not self.currentIndex().isValid()
             and self.rows_model.rowCount()
         ):
-            # The row is not highlighted: the ring shows where the arrow keys begin, but
-            # no row is chosen.
+            # The row is not highlighted: the ring shows where
+            # the arrow keys begin, but no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
         self._is_quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the cells, or the placeholder of an empty table."""
+        """Draw the cells, or the placeholder of an empty table, which is the tooltip if it does not fit."""
         super().paintEvent(event)
         self._draw_frozen()
         is_empty = self.rows_model.rowCount() == 0
@@ -720,7 +746,7 @@ class TableView(QTableView):
             self.setToolTip(plain(tooltip))
 
     def indexAt(self, pos: QPoint) -> QModelIndex:
-        """Return the cell that is visible at a pixel: a frozen one may cover another."""
+        """Return the cell that is visible at a pixel: one of a frozen column may cover another."""
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
         return (
@@ -753,6 +779,9 @@ class TableView(QTableView):
         value = bar.value()
         has_frozen_columns = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
+
+        # A frozen cell is always visible, so that scrolling sideways is undone. Another
+        # cell may be below the frozen ones, and is moved out to their right.
         if has_frozen_columns and index.isValid():
             if index.column() < self._header.n_frozen:
                 bar.setValue(value)
@@ -791,6 +820,7 @@ class TableView(QTableView):
         painter.end()
 
     def _draw_cell(self, painter: QPainter, index: QModelIndex) -> None:
+        """Draw a frozen cell where it is visible, as Qt draws other cells."""
         option = QStyleOptionViewItem()
         self.initViewItemOption(option)
         option.rect = self.visualRect(index)
@@ -817,6 +847,7 @@ class TableView(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
+
         # in editable columns
         self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -850,7 +881,11 @@ class TableView(QTableView):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column its known width or that of its texts, then hide and stretch columns."""
+        """Give every column a width, then hide and stretch columns.
+
+        A width may be set by the program, by the user or in the column; without such a
+        width, it is that of the column's texts.
+        """
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
             if not column.stretch:
@@ -874,7 +909,7 @@ class TableView(QTableView):
         )
 
     def _hide_spare_columns(self) -> None:
-        """Hide the groups of spare columns for which there is no room, and show the others."""
+        """Hide the first groups of spare columns, as many as the table is too narrow for; show the others."""
         if not self._spare_groups:
             return
         columns = self.rows_model.columns
@@ -882,19 +917,22 @@ class TableView(QTableView):
             column.key: self._known_width(column) or scaled(self._names_width)
             for column in columns
         }
-        room = self.viewport().width() - sum(widths.values())
+
+        # Pixels that are left by all columns; negative if they are too wide.
+        free_width = self.viewport().width() - sum(widths.values())
         hidden_keys = set[str]()
         for group in self._spare_groups:
-            if room < 0:
+            if free_width < 0:
                 hidden_keys |= widths.keys() & set(group)
-                room += sum(widths.get(key, 0) for key in group)
+                free_width += sum(widths.get(key, 0) for key in group)
         for number, column in enumerate(columns):
             self.setColumnHidden(number, column.key in hidden_keys)
 
     def _stretch_columns(self) -> None:
-        """Share the remaining room among columns that stretch.
+        """Share the remaining width among columns that stretch, each with at least its least width.
 
-        Each has at least its least width.
+        If even the least widths do not fit, the columns have these, and the table
+        scrolls.
         """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
@@ -1079,8 +1117,11 @@ def _histogram_shapes(
 ) -> tuple[QPainterPath, QPolygonF]:
     """Return the bars of a histogram and the stepped line of its part, from the corner (0, 0) of their area.
 
-    Tables are painted often, and a histogram has dozens of shapes: they are kept.
+    ``width`` and ``height`` are those of the area in pixels. Tables are painted often,
+    and a histogram has dozens of shapes, so that they are cached.
     """
+    # Heights are square roots of shares, so that small bins are visible beside a high
+    # one. Between two bars is a gap of 0.6 pixels.
     tallest = max((*histogram.all, *histogram.part)) or 1.0
     bar_width = width / len(histogram.all)
     bars = QPainterPath()
@@ -1120,7 +1161,7 @@ class Cells(QStyledItemDelegate):
         self._table = table
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the size that a cell needs for its text, the bar of a weight and a mark."""
+        """Return the size in pixels that a cell needs for its text, the bar of a weight and a mark."""
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1135,7 +1176,7 @@ class Cells(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index
     ) -> None:
-        """Draw the background, the contents and the focus ring of a cell."""
+        """Draw the background, the contents and the focus ring of a cell; Qt calls it for each cell."""
         colors = self._theme.colors
         rect: QRect = option.rect
         state: int = option.state.value
@@ -1189,7 +1230,10 @@ class Cells(QStyledItemDelegate):
     def _paint_contents(
         self, painter: QPainter, rect: QRect, column: Column, row: object, number: int
     ) -> None:
-        """Draw a dot, tick or histogram, or the text of a cell with its bar and mark."""
+        """Draw a dot, tick or histogram, or the text of a cell with its bar and mark.
+
+        ``rect`` is the cell without its margins, ``number`` the position of the column.
+        """
         value = column.of(row)
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
@@ -1204,40 +1248,44 @@ class Cells(QStyledItemDelegate):
         cell_font = font(BASE, bold)
         painter.setFont(cell_font)
         text = column.text(row)
+
+        # The column's own drawing returns the rectangle that it leaves to the text.
         if column.paint is not None:
             painter.save()
-            text_rect = column.paint(painter, rect, self._theme.colors, row)
+            rest = column.paint(painter, rect, self._theme.colors, row)
             painter.restore()
-            if text_rect is None:
+            if rest is None:
                 return
-            rect = text_rect
+            rect = rest
         if isinstance(value, ProgressCell):
             rect = self._paint_progress(painter, rect, value)
         elif column.kind == "weight" and self._has_room_for_bar(painter, rect, text):
             rect = self._paint_weight(painter, rect, float(value), number)
         painter.setPen(self._theme.colors.q(column.color(row)))
         has_mark = column.mark is not None and column.mark(row)
-        room = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
-        # Names of features often differ only at their ends: "Covered query term number
-        # of title".
+        text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
+
+        # Names of features often differ only at their
+        # ends: "Covered query term number of title".
         elide_mode = (
             Qt.TextElideMode.ElideMiddle
             if column.stretch
             else Qt.TextElideMode.ElideRight
         )
-        text = _elided_text(text, elide_mode, room.width(), cell_font)
-        painter.drawText(room, FLAGS[column.align], text)
+        text = _elided_text(text, elide_mode, text_rect.width(), cell_font)
+        painter.drawText(text_rect, FLAGS[column.align], text)
         if has_mark:
-            x = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
+            x = text_rect.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
 
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw a category's color as a dot, or as a ring where an earlier category has the same color."""
-        look = palettes.category(self._theme.colors, dot.category)
-        painter.setPen(QPen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
-        painter.setBrush(Qt.BrushStyle.NoBrush if look.repeats else look.color)
-        # half the line of a ring lies outside its radius
-        radius = 3.5 if look.repeats else 4.5
+        style = palettes.category(self._theme.colors, dot.category)
+        painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
+        painter.setBrush(Qt.BrushStyle.NoBrush if style.repeats else style.color)
+
+        # Half the line of a ring is outside its radius, so that the radius is smaller.
+        radius = 3.5 if style.repeats else 4.5
         painter.drawEllipse(
             QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius
         )
@@ -1250,6 +1298,7 @@ class Cells(QStyledItemDelegate):
         painter.setBrush(colors.q("accent" if tick.on else "panel"))
         painter.drawRoundedRect(box, 3.5, 3.5)
         if tick.on:
+            # Pixels from the upper left corner of the box.
             check_mark = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
             painter.setPen(QPen(colors.q("on_accent"), 1.8))
             painter.drawPolyline(
@@ -1303,10 +1352,13 @@ class Cells(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         length = abs(value) * scale
         if length:
+            # A small weight stays visible.
             length = max(1.5, length)
             painter.setBrush(palettes.category(colors, 0 if value > 0 else 2).color)
             left_edge = zero if value > 0 else zero - length
             painter.drawRoundedRect(QRectF(left_edge, top, length, _BAR), 1.5, 1.5)
+
+        # A vertical line at zero.
         painter.setBrush(colors.q("line_hover"))
         painter.drawRect(QRectF(zero - 0.5, top - 3, 1.0, _BAR + 6))
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
@@ -1321,6 +1373,8 @@ class Cells(QStyledItemDelegate):
             if progress.text
             else 0
         )
+
+        # The bar is 24 to 110 pixels long; a small share stays visible.
         width = max(24, min(110, rect.width() - text_width))
         track = QRectF(rect.left(), rect.center().y() - 2, width, 6)
         painter.setPen(Qt.PenStyle.NoPen)

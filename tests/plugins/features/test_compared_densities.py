@@ -16,7 +16,10 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.expected_divergence import divergences
 from rankstudio.engine.metrics.evaluation import evaluate
-from rankstudio.plugins.features.compared_densities import compared_densities, next_best
+from rankstudio.plugins.features.compared_densities import (
+    compared_densities,
+    neighbour_on_path,
+)
 
 
 def learned(**parameters: object) -> tuple[Plan, Fold, PathResult, QueryData]:
@@ -119,7 +122,10 @@ def test_a_grade_without_a_density_says_so() -> None:
 def test_the_next_best_is_the_one_that_came_next() -> None:
     _, _, path, _ = learned(n_features_to_select=4)
     order = path.steps[-1].selected
-    assert [next_best(path, column) for column in order] == [*order[1:], order[2]]
+    assert [neighbour_on_path(path, column) for column in order] == [
+        *order[1:],
+        order[2],
+    ]
     out = next(column for column in range(8) if column not in order)
-    assert next_best(path, out) == order[-1]
+    assert neighbour_on_path(path, out) == order[-1]
     assert all(a != b for a, b in combinations(order, 2))

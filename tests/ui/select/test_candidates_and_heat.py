@@ -174,21 +174,23 @@ def test_the_map_of_two_grids_marks_the_best_cell_and_names_its_axes(heat):
 
 
 def test_maps_and_measures_are_offered_where_there_are_several(heat):
-    heat.offer([((1, 0), "γ × λ"), (SIZES, "λ · γ × k")], two_kinds=True, left_out=True)
-    assert not heat.views.isHidden()
-    assert not heat.of.isHidden()
+    heat.offer(
+        [((1, 0), "γ × λ"), (SIZES, "λ · γ × k")], both_parts=True, left_out=True
+    )
+    assert not heat.map_box.isHidden()
+    assert not heat.part_box.isHidden()
     assert (heat.view(), heat.left_out()) == ((1, 0), True)
-    heat.of.setCurrentIndex(0)
+    heat.part_box.setCurrentIndex(0)
     assert not heat.left_out()
-    heat.views.setCurrentIndex(1)
-    heat.views.activated.emit(1)
-    heat.offer([((1, 0), "γ × λ"), (SIZES, "λ × k")], two_kinds=True, left_out=True)
+    heat.map_box.setCurrentIndex(1)
+    heat.map_box.activated.emit(1)
+    heat.offer([((1, 0), "γ × λ"), (SIZES, "λ × k")], both_parts=True, left_out=True)
     assert heat.view() == SIZES
-    heat.offer([(SIZES, "λ × k")], two_kinds=False, left_out=False)
+    heat.offer([(SIZES, "λ × k")], both_parts=False, left_out=False)
     assert (heat.view(), heat.left_out()) == (SIZES, False)
-    assert heat.views.isHidden()
-    assert heat.of.isHidden()
-    heat.offer([], two_kinds=False, left_out=False)
+    assert heat.map_box.isHidden()
+    assert heat.part_box.isHidden()
+    heat.offer([], both_parts=False, left_out=False)
     assert heat.view() is None
 
 
@@ -209,14 +211,14 @@ def test_an_empty_map_says_why(heat):
 
 
 def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatView) -> None:
-    heat.offer((((1, 0), "γ × λ"),), two_kinds=False, left_out=False)
+    heat.offer((((1, 0), "γ × λ"),), both_parts=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "γ × λ"
     assert (
         heat.plot.placeholder
         == "Run a method to compare all combinations of its parameters."
     )
-    heat.offer(((SIZES, "λ × k"),), two_kinds=False, left_out=False)
+    heat.offer(((SIZES, "λ × k"),), both_parts=False, left_out=False)
     heat.clear()
     assert (
         heat.accessibleName() == "λ × k" and "parameters and k" in heat.plot.placeholder

@@ -181,9 +181,9 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(
 ) -> None:
     record = ran(window, 1, method="kernel-rankrls", parameters=KERNEL)
     heat = window.sections.select.heat
-    assert heat.of.isHidden()
+    assert heat.part_box.isHidden()
     asked(window)
-    assert not heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
+    assert not heat.part_box.isHidden() and heat.plot.axes.title == "validation MAP"
     pick_left_out(window)
     assert heat.plot.axes.title == "leave-query-out MAP"
     measured(window)
@@ -194,13 +194,13 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(
     )
     box_of(window).click()
     settle(window)
-    assert heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
+    assert heat.part_box.isHidden() and heat.plot.axes.title == "validation MAP"
 
 
 def pick_left_out(window: MainWindow) -> None:
     heat = window.sections.select.heat
-    heat.of.setCurrentIndex(1)
-    heat.of.activated.emit(1)
+    heat.part_box.setCurrentIndex(1)
+    heat.part_box.activated.emit(1)
 
 
 def test_without_a_validation_part_left_out_queries_have_curves_and_map(
@@ -230,7 +230,7 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(
         panel.view._buttons()[1].click()
         assert heat.isVisibleTo(window)
         assert panel.validation_plot.isHidden()
-        assert heat.of.isHidden()
+        assert heat.part_box.isHidden()
         assert heat.plot.axes.title == "leave-query-out MAP"
         assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]
 
@@ -420,8 +420,8 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(
     QTest.keyClick(heat.plot, Qt.Key.Key_Return)
     assert window.current.model is not None
     assert window.current.model.values == (1.0, 0.5)
-    heat.of.setCurrentIndex(0)
-    heat.of.activated.emit(0)
+    heat.part_box.setCurrentIndex(0)
+    heat.part_box.activated.emit(0)
     assert heat.plot.axes.title == "validation MAP"
     assert heat.plot.values[0, 0] == path_of[0.25, 0.5].validation["MAP"][0]
     window.session.look_at(None)
@@ -441,7 +441,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         select_by=MAP,
     )
     heat = window.sections.select.heat
-    assert [heat.views.itemText(i) for i in range(heat.views.count())] == [
+    assert [heat.map_box.itemText(i) for i in range(heat.map_box.count())] == [
         "γ × λ",
         "settings × k",
     ]
@@ -458,8 +458,8 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         path for path in record.folds[1].paths if path.unit.values == (1.0, 1.0, 0.5)
     )
     assert model.position == int(np.argmax(path.validation[MAP]))
-    heat.views.setCurrentIndex(1)
-    heat.views.activated.emit(1)
+    heat.map_box.setCurrentIndex(1)
+    heat.map_box.activated.emit(1)
     assert heat.plot.values.shape == (6, 3)
     fields = [
         field.parameter.name

@@ -37,7 +37,7 @@ def test_what_works_what_waits_and_what_came_of_it(
     with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
         strip = window.sections.select.strip
         assert strip._state.text() == "No run yet: choose a method and press Run."
-        assert not strip.every.isEnabled()
+        assert not strip.all_runs_button.isEnabled()
         for seed in range(8):  # the same plan would not be taken again while it waits
             window.session.change("editing", seed=seed)
             window.commands["run"].trigger()
@@ -114,7 +114,7 @@ def test_a_finished_run_offers_the_next_questions(
     strip._next.resize(40, strip._next.height())
     assert not why.isVisible(), "the outcome needs the room"
     window.commands["run"].trigger()
-    assert not strip._next._wanted
+    assert not strip._next._offered
     window.commands["stop"].trigger()
     wait_until(lambda: not window.runs.busy)
     settle(window)
@@ -134,20 +134,21 @@ def test_fold_and_run_follow_until_the_user_chooses(
     with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
         strip, session = window.sections.select.strip, window.session
         assert (
-            not strip.follow.isVisible() and not window.commands["follow"].isChecked()
+            not strip.follow_button.isVisible()
+            and not window.commands["follow"].isChecked()
         )
         window.commands["run"].trigger()
         session.change("editing", seed=7)
         window.commands["run"].trigger()
         first, second = window.runs.records
         wait_until(lambda: first.unit is not None)
-        assert strip.follow.isVisible() and strip.follow.isChecked()
+        assert strip.follow_button.isVisible() and strip.follow_button.isChecked()
         assert window.commands["follow"].isChecked()
         go.release(3)
         wait_until(lambda: first.unit is not None and first.unit.fold == 2)
         assert session.fold == 2
         window.commands["previous_fold"].trigger()  # chosen: nothing moves from now on
-        assert session.fold == 1 and not strip.follow.isChecked()
+        assert session.fold == 1 and not strip.follow_button.isChecked()
         go.release(3)
         wait_until(lambda: second.unit is not None)
         assert window.runs.shown is first and session.fold == 1
@@ -155,7 +156,7 @@ def test_fold_and_run_follow_until_the_user_chooses(
             "run 1 "
         ) and strip._state.text().startswith("done")
         assert strip._working.isVisible() and strip._working.text().startswith("run 2 ")
-        strip.follow.click()
+        strip.follow_button.click()
         assert window.runs.shown is second and session.plan == second.plan
         assert strip._run.text().startswith("run 2 ") and not strip._working.isVisible()
         go.release(3)
@@ -165,10 +166,12 @@ def test_fold_and_run_follow_until_the_user_chooses(
         wait_until(lambda: not window.runs.busy)
         settle(window)
         assert (
-            not strip.follow.isVisible() and not window.commands["follow"].isEnabled()
+            not strip.follow_button.isVisible()
+            and not window.commands["follow"].isEnabled()
         )
         assert (
-            not strip.follow.isChecked() and not window.commands["follow"].isChecked()
+            not strip.follow_button.isChecked()
+            and not window.commands["follow"].isChecked()
         )
 
 

@@ -417,7 +417,7 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
             )
     panel = sight.window.sections.select.curves
     for name, plot in panel.plots().items():
-        if panel.over is None and sight.window.session.fold is not None:
+        if panel.over_grid is None and sight.window.session.fold is not None:
             marked = None if model is None else (model.key, model.x_value)
             yield from _differ(
                 f"inspected point of {name}", plot.family.inspection, marked
@@ -515,7 +515,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
         elif LIVE in drawn:
             ys = _ys(sight, name, live) if live is not None else []
             expected[LIVE] = (
-                drawn[LIVE].xs if curves.over else live.x_values if live else [],
+                drawn[LIVE].xs if curves.over_grid else live.x_values if live else [],
                 ys,
             )
         probe = sight.window.current.shown.inspection
@@ -535,7 +535,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
                 yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
         if (
             model is not None
-            and curves.over is None
+            and curves.over_grid is None
             and model.key in drawn
             and not curves.isHidden()
         ):
@@ -548,7 +548,7 @@ def _curves_of(
     sight: Sight, name: str, fold: int | None
 ) -> dict[object, tuple[Any, Any] | None]:
     """Return the points of each curve: of a combination, or of all over the values of a grid."""
-    record, over = sight.record, sight.window.sections.select.curves.over
+    record, over = sight.record, sight.window.sections.select.curves.over_grid
     n = len(record.combinations) if record is not None else 0
     found = {
         combination: _points(sight, name, (fold, combination))
@@ -558,7 +558,7 @@ def _curves_of(
         return dict(found)
     merged: dict[object, tuple[Any, Any] | None] = {}
     for curve in set(over.curves):
-        members = over.of_curve(curve)
+        members = over.combinations_of(curve)
         if any(found[one] is None for one in members):
             merged[curve] = None
             continue

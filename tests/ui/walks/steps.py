@@ -675,7 +675,7 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
 
 @step(2)
 def choose_map(stage: Stage, choice: int) -> None:
-    views = stage.window.sections.select.heat.views
+    views = stage.window.sections.select.heat.map_box
     see_as(stage, "map")
     seen(stage, "select", views)
     views.setCurrentIndex(choice % views.count())

@@ -53,6 +53,8 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
         *("dataset", "recognised as", "measures", "folds", "queries", "documents"),
         *("features", "path"),
     )
+
+    # Columns 0 to 3 and the path are texts, which are aligned to the left.
     note = (
         "Queries and documents are those of the first fold. Data without a validation or test part "
         "are divided into folds of queries."
@@ -62,7 +64,8 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
 
 def times_table(benchmark: PlannedBenchmark) -> TextTable:
     """Return the estimated time of each method on each dataset, and of all together."""
-    # One row for each method, because there may be more methods than datasets.
+    # One row for each method, because there may be more methods than datasets. Each
+    # dataset has the runs of the methods in the same order.
     columns = [dataset.runs for dataset in benchmark.datasets]
     rows = [
         (runs[0].plan.title, *map(_time_text, runs), _total_text(runs))
@@ -116,6 +119,8 @@ def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
     lines = ["Skipped"]
     for folder, paths in grouped(skipped, lambda path: path.path.parent).items():
         files = [path for path in paths if not path.path.is_dir()]
+
+        # Only the first of many files is listed; folders are always listed.
         unlisted = files[1:] if len(files) > _MAX_FILES else []
         for path in paths:
             lines += _skipped_lines(path) if path not in unlisted else []
@@ -127,7 +132,7 @@ def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
 
 
 def _skipped_lines(skipped: SkippedPath) -> list[str]:
-    """Return a path with its reason as lines of a terminal."""
+    """Return a path with its reason as lines of a terminal, the first one at its left edge."""
     return textwrap.wrap(
         f"{one_line(str(skipped.path))}: {one_line(skipped.own_reason)}",
         _WIDTH,
@@ -139,7 +144,8 @@ def _skipped_lines(skipped: SkippedPath) -> list[str]:
 
 def result_table(ranking: MethodRanking) -> TextTable:
     """Return the value of each method on each dataset, with the rank on it and the mean rank."""
-    # One row for each method, the best mean rank first.
+    # One row for each method, the best mean rank first. In the arrays of the ranking,
+    # rows are datasets and columns are methods.
     rows = []
     for column, method in enumerate(ranking.methods):
         scores = ranking.table.values[:, column].tolist()
@@ -148,6 +154,7 @@ def result_table(ranking: MethodRanking) -> TextTable:
             f"{score:.4f} ({rank:g})" for score, rank in zip(scores, ranks, strict=True)
         ]
         rows.append((method, *cells, f"{ranking.mean_ranks[column]:.2f}"))
+
     # The note says where the values of each dataset are from, and what the tests say.
     datasets = ranking.table.datasets
     scopes = (
@@ -156,6 +163,9 @@ def result_table(ranking: MethodRanking) -> TextTable:
     )
     header = ("method", *(dataset.name for dataset in datasets), "mean rank")
     title = f"{ranking.table.measure}, with the rank on each dataset"
+
+    # The cells with the best rank on a dataset are highlighted. The first column of the
+    # table has the names of the methods.
     best_cells = {
         (column, row + 1)
         for row, ranks in enumerate(ranking.ranks.tolist())

@@ -72,7 +72,10 @@ class CiteDialog(SavingDialog):
     def __init__(self, texts: dict[str, str], parent: QWidget | None = None) -> None:
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+        # The entries of each choice, which has the title for the user.
         self._texts = list(texts.values())
+
         # The runs whose entries are shown.
         self.choice = named(QComboBox(), "cite-runs", tr("Runs to cite"))
         for title in texts:
@@ -81,6 +84,7 @@ class CiteDialog(SavingDialog):
         self.view.setReadOnly(True)
         fixed_font = QFontDatabase.SystemFont.FixedFont
         self.view.setFont(QFontDatabase.systemFont(fixed_font))
+
         # What can be done with the entries.
         self.copy = named(QPushButton(tr("Copy")), "cite-copy")
         self.save = named(QPushButton(tr("Save…")), "cite-save", role="primary")
@@ -94,6 +98,7 @@ class CiteDialog(SavingDialog):
         column = fill(QVBoxLayout(self), note, self.choice, (self.view, 1), buttons)
         column.setContentsMargins(16, 16, 16, 16)
         self.resize(*_DIALOG_SIZE)
+
         # The user's choice and commands.
         self.choice.currentIndexChanged.connect(self._show_entries)
         self.copy.clicked.connect(self._copy_entries)
@@ -125,7 +130,10 @@ class CiteDialog(SavingDialog):
 
 
 def _texts(runs: tuple[RunResult, ...], plan: Plan) -> dict[str, str]:
-    """Return the BibTeX of all runs together and of each run, by titles for the user."""
+    """Return the BibTeX of all runs together and of each run, by titles for the user.
+
+    Without runs, the only text is that of the plan.
+    """
     from rankstudio.engine.analysis.references import (  # noqa: PLC0415 - brings numba
         bibtex_of,
         plan_references,

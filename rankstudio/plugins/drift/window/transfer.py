@@ -48,7 +48,7 @@ class TransferController(GivenController):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a study and one of its runs."""
+        """Ask for a study and one of its runs, whose selection is then tested on the open data."""
         title = tr("Study with the selection to test")
         kinds = ";;".join((tr("Studies (*.rankstudio)"), tr("All files (*)")))
         study = self._models.study_store.path
@@ -64,7 +64,10 @@ class TransferController(GivenController):
             )
 
     def _choose(self, path: Path, runs: Mapping[str, int]) -> None:
-        """Ask for one of several runs of a study, and test its selection."""
+        """Ask for one of several runs of a study, and test its selection; a single run is not asked for.
+
+        ``runs`` has the numbers of the runs by texts for the user.
+        """
         if not runs:
             self.failed.emit(
                 tr("{path}: the study has no finished run with a model.").format(
@@ -84,9 +87,10 @@ class TransferController(GivenController):
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a study's run on the open data.
+        """Measure the model of a run on the open data, by the path of its study and its number there.
 
-        The plan of the run is carried out on these data if this was not done before.
+        The plan of the run is saved_model_plan out on these data, too, if this was not done
+        before. The Compare page then compares the two.
         """
         session = self._models.session
         runs = self._models.runs
@@ -97,11 +101,20 @@ class TransferController(GivenController):
             return
 
         def run(plans: tuple[Plan, Plan, str]) -> None:
+            """Start the runs of both plans, and compare them on the Compare page.
+
+            ``plans`` are the plan that measures the model, that of the same method, and
+            a note for the user. Uses `session`, `runs`, `marks` and `dataset` of the
+            method.
+            """
             given_plan, plan, note = plans
+
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
-            # The own run of the same plan may exist already, then it is not repeated.
+
+            # A run of the same plan on the open data is not repeated if it exists: then
+            # the row of the plan in the table of pipelines has the run's number.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
@@ -110,7 +123,9 @@ class TransferController(GivenController):
                 if existing_key is not None
                 else runs.start(plan, dataset)
             )
-            # Compare exactly these two runs.
+
+            # Compare exactly these two runs: the own one is the reference, and the ticks
+            # of all other runs are removed.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))
@@ -148,13 +163,15 @@ def _transfer_plans(
 ) -> tuple[Plan, Plan, str]:
     """Return the plan that measures the model of a run, the plan of the same method, and a note.
 
-    The note says how many measured queries the model was trained on; "" for data of the
-    same name.
+    ``path`` is that of the run's study, and ``number`` the run's number there;
+    ``open_plan`` is the plan of the open data. The model is saved in the user's folder,
+    where its run reads it. The note says how many measured queries the model was trained
+    on; "" for data of the same name.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
-    from rankstudio.plugins.drift.transfer import carried  # noqa: PLC0415 - numba
+    from rankstudio.plugins.drift.transfer import saved_model_plan  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
@@ -162,7 +179,8 @@ def _transfer_plans(
     own_plan = _plan_on_open_data(result.plan, open_plan, dataset)
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
-    given_plan, counts = carried(result, data, own_plan, dataset, model_path)
+    given_plan, counts = saved_model_plan(result, data, own_plan, dataset, model_path)
+
     # For data of the same name, the run itself notes the seen queries.
     note = "" if data.name == dataset.name else seen_sentence(given_plan.title, counts)
     return given_plan, own_plan, note
@@ -171,12 +189,14 @@ def _transfer_plans(
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan of a run on other data, changed for the open data.
 
-    Features of the other data are removed from the plan.
+    How the open data are read and divided is as in ``open_plan``. Features of the other
+    data, such as pinned ones and groups, are removed from the plan.
     """
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {
         name: value for name, value in plan.parameters.items() if name in general
     }
+
     # the seed may divide the open data
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {

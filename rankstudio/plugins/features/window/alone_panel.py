@@ -79,7 +79,11 @@ class AlonePanel(Panel):
         self.mark((), None)
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's columns, and mark the column of the inspected feature."""
+        """Fill the dots of a model's columns, and mark the column of the inspected feature.
+
+        Columns are those of the data; the plot, which may have only some of them, counts
+        its own features by position.
+        """
         columns = (
             self.plot.shown.columns
             if self.plot.shown is not None
@@ -138,7 +142,8 @@ class AloneController(Controller):
         self._current = current
         self._features_controller = features_controller
         self._absence = models.absence
-        # of the shown or expected measures
+
+        # The data whose measures are shown, or are being computed.
         self._measured_dataset: FoldedDataset | None = None
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
@@ -176,6 +181,10 @@ class AloneController(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
+        """Return everything on which the measures depend; None without documents.
+
+        While all folds are shown, the first one is measured.
+        """
         session = self._session
         dataset = self._session.dataset
         if dataset is None or not session.has_documents:
@@ -200,6 +209,10 @@ class AloneController(Controller):
         names = dataset.feature_names
 
         def show(update: FeaturesAlone | float) -> None:
+            """Show the measures, or the share of features that are measured so far.
+
+            Uses the ids and names of the data for which the method was called.
+            """
             if isinstance(update, float):
                 self.panel.show_share(update)
             else:
@@ -261,12 +274,19 @@ class AlonePlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.shown: FeaturesAlone | None = None
         self.by_id = False
+
+        # Ids and names of the n features, their positions
+        # in the shown order, whether they are in the
+        # model, and the position of the inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._order: Ints = np.empty(0, dtype=np.int64)
         self._selected: Bools = np.zeros(0, dtype=np.bool_)
         self._feature: int | None = None
         super().__init__(theme, Axes())
+
+        # Layers by ascending depth: a line behind
+        # the dots, the dots, and the legend.
         self.add_layer(self._draw_marked, -1.0)
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 1.0, clipped=False)
@@ -290,9 +310,9 @@ class AlonePlot(Plot):
         self._arrange()
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's features, and mark the inspected feature.
+        """Fill the dots of a model's features, and mark the inspected feature, None for none.
 
-        Both are given by position.
+        Both are positions among the features of the plot.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = (
@@ -304,7 +324,10 @@ class AlonePlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of the features' x values and of their measures."""
+        """Return the ranges of the features' x values and of their measures.
+
+        Both have some space at the ends.
+        """
         assert self.shown is not None  # the ranges of an empty plot are not asked for
         values = np.concatenate(list(self.shown.parts.values()))
         low = float(np.nanmin(values))
@@ -375,17 +398,20 @@ class AlonePlot(Plot):
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Return the name of a feature, and its measure on each part."""
+        """Return the lines of the box on a feature: its name, and its measure on each part.
+
+        ``column`` is its position among the features of the plot.
+        """
         assert self.shown is not None  # in an empty plot, no feature is under the mouse
-        looks = [
+        styles = [
             palettes.category(self.theme.colors, i)
             for i in range(len(self.shown.parts))
         ]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
         lines += [
-            Line(tr(name), f"{values[column]:.4f}", look.color)
-            for (name, values), look in zip(
-                self.shown.parts.items(), looks, strict=True
+            Line(tr(name), f"{values[column]:.4f}", style.color)
+            for (name, values), style in zip(
+                self.shown.parts.items(), styles, strict=True
             )
         ]
         if self.shown.ascending[column]:
@@ -401,7 +427,10 @@ class AlonePlot(Plot):
         self.picked.emit(column)
 
     def step(self, right: int, down: int) -> bool:
-        """Move from feature to feature in the shown order."""
+        """Move from feature to feature in the shown order; return whether the plot has features.
+
+        ``right`` and ``down`` are -1, 0 or 1, by the arrow key.
+        """
         if self.is_empty():
             return False
         current = self._index_of(self._feature)
@@ -419,9 +448,9 @@ class AlonePlot(Plot):
         return np.arange(1.0, self._order.size + 1)
 
     def _index_of(self, column: int | None) -> int | None:
-        """Return the index of a feature in the shown order.
+        """Return the index in the shown order of the feature at a position.
 
-        It is None if it is not shown.
+        Return None if it is not shown.
         """
         indices = (
             np.flatnonzero(self._order == column)
@@ -442,21 +471,23 @@ class AlonePlot(Plot):
             selected = np.ones_like(selected)
         for filled in (False, True):  # filled dots are drawn last
             for i, values in enumerate(self.shown.parts.values()):
-                look = palettes.category(colors, i)
-                faded = QColor(look.color)
+                style = palettes.category(colors, i)
+                faded = QColor(style.color)
                 faded.setAlphaF(0.55)
-                painter.setPen(pen(look.color if filled else faded, 1.1))
-                painter.setBrush(look.color if filled else Qt.BrushStyle.NoBrush)
+                painter.setPen(pen(style.color if filled else faded, 1.1))
+                painter.setBrush(style.color if filled else Qt.BrushStyle.NoBrush)
                 px, py = frame.pixels(self._x_values, values[self._order])
                 for index in np.flatnonzero(
                     (selected == filled) & np.isfinite(py)
                 ).tolist():
                     draw_marker(
-                        painter, look.marker, QPointF(px[index], py[index]), radius
+                        painter, style.marker, QPointF(px[index], py[index]), radius
                     )
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line through the inspected feature, and a line through the feature under the mouse."""
+        # `_index_of` returns the position in the shown order. Half a
+        # pixel is added, as lines are sharp only in the middle of pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),
@@ -482,22 +513,25 @@ class AlonePlot(Plot):
         if self.is_empty():
             return
         entries = self._entries()
-        x = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
+
+        # Each entry has the name of a part and a width, in which the
+        # space after it is contained.
+        x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
-        for i, (name, wide) in enumerate(entries):
-            box = QRectF(x, 0, wide, 18)
-            look = palettes.category(colors, i)
+        for i, (name, width) in enumerate(entries):
+            box = QRectF(x, 0, width, 18)
+            style = palettes.category(colors, i)
             draw_entry(
                 painter,
                 box,
-                look,
+                style,
                 name,
                 colors.q("text"),
                 swatch=8,
                 gap=4,
                 marker=_RADIUS,
             )
-            x += wide
+            x += width
 
     def _arrange(self) -> None:
         """Sort the features in the chosen order, and set the titles of the axes."""

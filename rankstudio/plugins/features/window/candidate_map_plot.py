@@ -70,9 +70,10 @@ class CandidateMapPlot(HeatMapPlot):
     cellPicked = Signal(int, int)
 
     def __init__(self, theme: Theme) -> None:
+        # The whole map, and the part of it that fits into the plot.
         self._whole_map: CandidateMap | None = None
         self.shown: CandidateMap | None = None
-        self._all_names: Sequence[str] = ()
+        self._all_names: Sequence[str] = ()  # of all features of the data
         self._ids: Sequence[int] | Ints = ()
         self._feature: int | None = None  # column of the inspected feature
         self._step_position: int | None = None  # of the inspected step, on the path
@@ -100,6 +101,7 @@ class CandidateMapPlot(HeatMapPlot):
         names : sequence of str
             Names of all features.
         score : CandidateScore or None
+            The kind of score, with its name.
         steps : str
             Name of a column: "step", "iteration".
         ids : sequence of int
@@ -126,6 +128,10 @@ class CandidateMapPlot(HeatMapPlot):
 
     def key(self) -> tuple[str, str, str]:
         """Return the meanings of the best, the middle and the worst color."""
+        # A color is a share of the step's best score. Of a score whose
+        # least value is selected, the share is the best score divided
+        # by it. Without a zero, it is the position between the worst
+        # and the best score.
         if self._shows_ranks:
             return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
@@ -142,11 +148,17 @@ class CandidateMapPlot(HeatMapPlot):
     # HeatMapPlot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for names at the left, numbers of steps above, and the color bar at the right."""
+        """Return the frame of the cells.
+
+        Names are at its left, numbers of steps above, and the color bar at its right.
+        ``size`` is that of the whole plot in pixels.
+        """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
-        # The names of all features are measured, shown or not, so that the columns do
-        # not move. Of ten thousand names, measuring the longest ones is enough.
+
+        # The names of all features are measured, shown or not, so that
+        # the columns do not move. Of ten thousand names, measuring the
+        # longest ones is enough.
         names = nlargest(
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
@@ -178,7 +190,10 @@ class CandidateMapPlot(HeatMapPlot):
         return f"{value:.0f}" if self._shows_ranks else significant(value)
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Return score, share and rank of a cell."""
+        """Return the lines of the box on a cell: its feature and step, its score, share and rank.
+
+        A cell is a row, counted from the bottom, and a column.
+        """
         if self.shown is None:
             return []
         row_from_below, column = cell
@@ -233,6 +248,9 @@ class CandidateMapPlot(HeatMapPlot):
             if ranked
             else tr("share of the best score of the step")
         )
+
+        # The scale goes from the first rank, or
+        # the share 0, to the greatest value.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -283,6 +301,8 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
+        # A name is left of the cells: the point
+        # is moved to the first cell of its row.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -300,15 +320,26 @@ class CandidateMapPlot(HeatMapPlot):
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the marks by a cell, also beyond the visible part of the map."""
+        """Move the marks by a cell, also beyond the visible part of the map.
+
+        Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by the
+        arrow key.
+        """
         full_map = self._whole_map
         if full_map is None or self.shown is None:
             return False
-        # The visible rows are followed by the others in the order of the whole map.
+
+        # The visible rows are followed by the
+        # others in the order of the whole map.
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
+
+        # Of iterations and rounds, only some are in the map, and the
+        # marks move between these. Positions are those on the path.
         places = self.shown.places if not full_map.growing else full_map.places
-        # then the first row
+
+        # Without an inspected feature, any
+        # arrow key leads to the first row.
         row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
         column = min(
@@ -336,9 +367,14 @@ class CandidateMapPlot(HeatMapPlot):
         self._draw_steps(painter, frame, colors)
         for row, column in np.argwhere(self.shown.taken).tolist():
             cell = self._flipped(row), column
-            # A dark line on a wider white one is visible on light and dark cells.
+
+            # A dark line on a wider white one is
+            # visible on light and dark cells.
             outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
             outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
+
+        # A frame around the row of the
+        # inspected feature, with its name.
         if self._marked_row is not None:
             row_from_below = self._flipped(self._marked_row)
             first_cell = self.cell_rect(frame, row_from_below, 0)
@@ -354,7 +390,7 @@ class CandidateMapPlot(HeatMapPlot):
     # Parts
 
     def _apply(self) -> None:
-        """Cut the map to the size of the plot, and draw it."""
+        """Cut the map to the size of the plot, and draw it with the marked row and column."""
         full_map = self._whole_map
         if full_map is None:
             self.shown = None
@@ -363,7 +399,10 @@ class CandidateMapPlot(HeatMapPlot):
             self._marked_column = None
             self.set_values(np.empty((0, 0)), (), ())
             return
-        self.shown = None  # so that the frame is as large as the plot allows
+
+        # Without a shown part, the frame
+        # is as large as the plot allows.
+        self.shown = None
         area = self.frame().area
         n_rows = int(area.height() // ROW)
         n_columns = int(area.width() // COLUMN)
@@ -378,11 +417,15 @@ class CandidateMapPlot(HeatMapPlot):
             self._marked_column = int(
                 np.abs(np.array(visible.places) - self._step_position).argmin()
             )
+
+        # Colors need values from 0 to 1: the shares, or 1 for the first
+        # rank and 0 for the last.
         values = visible.shares
-        if self._shows_ranks:  # 1 for the first rank, 0 for the last
+        if self._shows_ranks:
             values = 1.0 - (visible.ranks - 1.0) / np.maximum(
                 1.0, visible.n_candidates - 1.0
             )
+
         # The rows of a heat map are counted from the bottom.
         self.set_values(
             values[::-1], self._labels[::-1], tuple(map(str, visible.numbers))
@@ -393,6 +436,7 @@ class CandidateMapPlot(HeatMapPlot):
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Write the names of the features left of their rows, that of the inspected one in bold."""
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for row, label in enumerate(self._labels):
             rect = self.cell_rect(frame, self._flipped(row), 0)
@@ -406,7 +450,7 @@ class CandidateMapPlot(HeatMapPlot):
             painter.drawText(box, flags, text)
 
     def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write the numbers of as many steps as there is room for, including the marked step."""
+        """Write the numbers above as many columns as fit, including the marked step."""
         assert self.shown is not None
         painter.setFont(font(TINY))
         painter.setPen(colors.q("muted"))
@@ -416,8 +460,13 @@ class CandidateMapPlot(HeatMapPlot):
         )
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
-        room = max(metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0)
-        stride = max(1, int(np.ceil(room * n / frame.area.width())))
+
+        # Every ``stride``-th column has a number, but none so close to
+        # the marked one that the two would overlap.
+        number_width = max(
+            metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0
+        )
+        stride = max(1, int(np.ceil(number_width * n / frame.area.width())))
         for column in range(n):
             is_marked = column == self._marked_column
             is_beside_marked = (

@@ -76,6 +76,10 @@ class FeaturesController(PageController):
         self.tasks = FeatureTasks(models.fold_cache)
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+
+        # Ids of the inspected feature, whose profile is shown, and of
+        # the feature in the current row of a path, which is inspected
+        # when the row stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -146,15 +150,16 @@ class FeaturesController(PageController):
             self._profile_demand.update()
 
     def _key(self) -> Key | None:
-        """Return everything that the profile of the inspected feature depends on.
+        """Return everything on which the profile of the inspected feature depends.
 
-        It is None without a feature.
+        Return None without a feature. If the method weighs features by penalties, the
+        model with its parameters counts.
         """
         fold = self._fold()
         session = self._session
         if fold is None or self._feature is None:
             return None
-        weighed = self._weighed()
+        weighed = self._weighed_model()
         weighed_key = ""
         if weighed is not None:
             plan, parameters, step = weighed
@@ -171,6 +176,7 @@ class FeaturesController(PageController):
 
     def _describe(self) -> Computation | None:
         """Return the computation of the inspected feature's profile; None without documents."""
+        # Other panels show which feature is inspected, even if nothing is computed.
         self._session.inspected.emit(self._feature)
         fold = self._fold()
         column = self.column
@@ -188,7 +194,7 @@ class FeaturesController(PageController):
             self._session.convention,
             self._session.measure,
             self._selected(),
-            self._weighed(),
+            self._weighed_model(),
         )
 
     def _fold(self) -> Fold | None:
@@ -199,9 +205,10 @@ class FeaturesController(PageController):
         )
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature at once, and the model of a size.
+        """Inspect a feature, by its id, at once, and the model with a number of features.
 
-        Without a size (None), the model stays.
+        Without a size (None), the model stays. A profile that would be computed after a
+        pause is computed now.
         """
         if size is not None:
             self._inspect_size(size)
@@ -236,7 +243,9 @@ class FeaturesController(PageController):
                     self._session.measure,
                 )
             return
-        # Mark the chosen model as well, if another model of its path is inspected.
+
+        # Mark the chosen model as well, if
+        # another model of its path is inspected.
         chosen = self._current.model
         choice = None
         if (
@@ -248,6 +257,9 @@ class FeaturesController(PageController):
         self._show_path(
             model.path, model.position, feature_groups_of(model.plan), choice
         )
+
+        # For another feature or another model,
+        # the profile is computed after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -265,8 +277,12 @@ class FeaturesController(PageController):
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
-    def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
-        """Return plan, parameters and step of the inspected model if its method weighs features, or None."""
+    def _weighed_model(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
+        """Return plan, parameters and step of the inspected model.
+
+        Return None if its method does not weigh features by penalties: such a method
+        gives a lower weight to a feature that is similar to others of the model.
+        """
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
             return None
@@ -300,6 +316,11 @@ class FeaturesController(PageController):
     def _show_path(
         self, path: PathResult, position: int, groups: Groups, choice: int | None = None
     ) -> None:
+        """Show a path, with the model at a position of it, in the visible panels.
+
+        ``choice`` is the k of the chosen model, which is marked if the shown model is
+        another one; else None.
+        """
         dataset = self._session.dataset
         if dataset is not None:
             ids = dataset.feature_ids
@@ -312,6 +333,7 @@ class FeaturesController(PageController):
                 )
 
     def _show_profile(self, profile: FeatureProfile) -> None:
+        """Show a profile in both inspectors, without the test part while that is sealed."""
         if self._session.sealed:
             parts = {
                 name: part for name, part in profile.parts.items() if name != "test"
@@ -337,6 +359,8 @@ class FeaturesController(PageController):
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
+                # For missing documents, the present
+                # state may have a better reason.
                 reason = current.untested
                 panel.say_untested(
                     reason
@@ -350,7 +374,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget the inspected feature when other data are opened."""
+        """Forget the inspected feature and all that is to be computed, when other data are opened."""
         self._feature = None
         self._marked_feature = None
         self._profile_demand.forget()
@@ -393,7 +417,7 @@ class FeaturesController(PageController):
 def _list_title(shown_path: Shown) -> str:
     """Return the title of the list of features: "Path" for a selector, "Weights" for a ranker without path.
 
-    A model is live if it is not of a run.
+    A model is live if it was computed for the form's settings, without a run.
     """
     is_live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:

@@ -53,9 +53,9 @@ class FeatureTasks:
         ----------
         fold : Fold
         column : int
-            Column of the feature.
+            0-based column of the feature.
         convention, measure : str
-            Measure of the ranking by the feature alone.
+            Measure of the ranking by the feature alone, and the key of its rules.
         selected : tuple of int
             Columns of a model, with which the feature is correlated.
         weighed : tuple, optional
@@ -72,6 +72,8 @@ class FeatureTasks:
         )
         from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
+        # The method penalises features that are similar to others of the model, so that
+        # the profile has the similarities to the other features (`rest`).
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
         rest = [other for other in selected if other != column]
@@ -86,9 +88,10 @@ class FeatureTasks:
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
-        """Explain why a feature, given by its column, is in a model or is not.
+        """Explain why the feature in a 0-based column is in a model or is not.
 
-        Without a fold, the explanation has no correlations.
+        ``context`` has the path of the model. Correlations are those of the fold's
+        training part; without a fold, the explanation has none.
         """
         from rankstudio.plugins.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
@@ -100,7 +103,7 @@ class FeatureTasks:
     def substitutes(
         self, plan: Plan, fold: Fold, path: PathResult, position: int
     ) -> Substitutes:
-        """Find possible substitutes for the features of a model."""
+        """Find possible substitutes for the features of the model at a position on a path of a fold."""
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
@@ -132,9 +135,11 @@ class FeatureTasks:
     def _inspector_of(
         self, fold: Fold, convention: str = "", measure: str = ""
     ) -> Inspector:
-        """Return the fold's inspector, which is kept for the next call.
+        """Return the object that computes profiles on a fold, which is kept for the next call.
 
-        Without a convention or measure, the inspector may have any.
+        A fold's correlations are computed once, whatever the measure. A convention is a
+        set of rules of measures; without a convention or measure (""), the object may
+        have any.
         """
         from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 

@@ -113,7 +113,7 @@ def path_rows(
     ----------
     path : PathResult
     feature_ids, names : sequence of length n
-        Ids and names of the dataset's columns.
+        Ids and names of the dataset's n columns.
     measure : str
         Validation measure to show.
     position : int
@@ -138,16 +138,19 @@ def path_rows(
     banned = with_their_groups(parameters.get("banned", ()), groups)
     model = path.steps[position]
     weights = model.coef
-    after = path.validation.get(measure)
+    values_after_steps = path.validation.get(measure)
     chosen = set(model.selected)
+
+    # A row for each column that a step of the path adds. Gain and measure are those of
+    # the whole step, and stand in the row of its last feature.
     rows: list[FeatureRow] = []
-    for index, new in (arrivals or Arrivals()).of(path):
-        if len(new) > 1:
-            sizes = np.abs(path.steps[index].coef[list(new)])
+    for index, new_columns in (arrivals or Arrivals()).of(path):
+        if len(new_columns) > 1:
+            sizes = np.abs(path.steps[index].coef[list(new_columns)])
             order = np.argsort(-sizes, kind="stable")[:_MAX_FEATURES_OF_STEP]
-            new = np.array(new)[order].tolist()  # noqa: PLW2901
-        for column in new:
-            is_last = column == new[-1]
+            new_columns = np.array(new_columns)[order].tolist()  # noqa: PLW2901
+        for column in new_columns:
+            is_last = column == new_columns[-1]
             rank = len(rows) + 1
             is_in_model = column in chosen
             rows.append(
@@ -157,12 +160,16 @@ def path_rows(
                     name=names[column],
                     weight=float(weights[column]) if is_in_model else nan,
                     gain=path.steps.gains[index] / path.divisor if is_last else nan,
-                    after=float(after[index]) if after is not None and is_last else nan,
+                    after=float(values_after_steps[index])
+                    if values_after_steps is not None and is_last
+                    else nan,
                     chosen=is_in_model,
                     pinned=int(feature_ids[column]) in pinned,
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
+
+    # Banned features come last; the data may not have all of them.
     banned_columns = (
         np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
     )
@@ -214,11 +221,15 @@ class Arrivals:
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the position of each model among the steps, with the columns that no earlier model has."""
-        if path.step_kind is StepKind.ITERATIONS:  # only the last iteration is a model
+        # Of iterations, only the last one is a model.
+        if path.step_kind is StepKind.ITERATIONS:
             return [
                 (position, [*path.steps[position].selected])
                 for position in range(len(path.steps))[path.models]
             ]
+
+        # The steps of the last call are known. A path that does not continue that one
+        # starts from nothing.
         n_known = len(self._arrivals)
         is_other_path = n_known > len(path.steps) or (
             n_known > 0 and path.steps[n_known - 1] is not self._last_step
@@ -249,7 +260,12 @@ def _row_tone(row: FeatureRow) -> str:
 
 
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
-    """Return the tooltip of a feature; ``weight`` is the word for its weight."""
+    """Return the tooltip of a feature.
+
+    It has id and name, weight, group, and whether the feature is pinned or banned.
+    ``weight`` is the word for the weight, such as "importance". Lines without a value
+    are left out.
+    """
     state = ""
     if row.pinned:
         state = tr("pinned: in every model")
@@ -325,7 +341,10 @@ _COLUMNS = (
 
 
 def as_importance(column: Column) -> Column:
-    """Return a column for a model without weights, such as trees: importances take the place of weights."""
+    """Return a column of the table as it is for a model without weights, such as trees.
+
+    There, the importance of a feature takes the place of its weight; other columns stay.
+    """
     if column.key == "name":
         return replace(column, hint=partial(_row_hint, weight=tr("importance")))
     if column.key != "weight":
@@ -370,6 +389,7 @@ def columns(
     digits : int
         Number of digits of the greatest id.
     """
+    # Pixels for a value or for the name of the measure in the header.
     width = 62 if len(measure) < 6 else 82
     tooltip = tr("Validation {measure} after it was selected").format(measure=measure)
     after = Column(
@@ -382,6 +402,7 @@ def columns(
         tone=_row_tone,
     )
     number_width = digits * _DIGIT_WIDTH + 2 * PAD + 2
+
     # The first two columns are the rank and the id.
     numbers = (
         replace(column, width=max(column.width, number_width))
@@ -420,13 +441,21 @@ class FeaturesPanel(Panel):
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
+
+        # The table's columns depend on the measure, on whether features
+        # have weights rather than importances, and on the number of
+        # digits of the greatest id.
         self._measure = "MAP"
         self._linear = True
         self._digits = 2
+
+        # Size of the shown model, ids of the features in the shown
+        # order, and the columns that each step of the path adds.
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
-        self._held_feature: int | None = None  # whose row stays marked
+        # id of the feature whose row stays marked
+        self._held_feature: int | None = None
         self._margins: Mapping[int, float] = {}
         self._with_margin = False
         self._shown_path: PathResult | None = None
@@ -452,6 +481,7 @@ class FeaturesPanel(Panel):
         self._ban = self._tool(
             "ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)")
         )
+
         # whether the path's method supports pinned and banned features
         self._pins = False
         self._lay_out()
@@ -475,7 +505,7 @@ class FeaturesPanel(Panel):
         ----------
         path : PathResult
         feature_ids, names : sequence of length n
-            Ids and names of the dataset's columns.
+            Ids and names of the dataset's n columns.
         measure : str
             Validation measure to show.
         position : int
@@ -486,6 +516,7 @@ class FeaturesPanel(Panel):
             Size of the chosen model, if another model of this path is shown.
         """
         linear = path.steps[position].linear
+
         # For 200,000 ids, np.max takes a tenth of the time of max.
         digits = len(str(int(np.max(feature_ids, initial=0))))
         if (measure, linear, digits) != (self._measure, self._linear, self._digits):
@@ -497,6 +528,8 @@ class FeaturesPanel(Panel):
         self._rows_are_models = (
             len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         )
+
+        # Margins of this path are set later.
         if path is not self._shown_path:
             self._shown_path = path
             self._margins = {}
@@ -518,6 +551,9 @@ class FeaturesPanel(Panel):
         self._make_room()
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
+
+        # The user's row stays marked while
+        # model and features are the same.
         if (size, order) != (self._k, self._order) or self.table.current() is None:
             self._k = size
             self._order = order
@@ -584,8 +620,9 @@ class FeaturesPanel(Panel):
         Parameters
         ----------
         measures : mapping of str to float
+            Values by the names of measures.
         convention : str
-            Label of the measures' convention.
+            Label of the measures' convention, for the tooltip.
         baseline : Baseline, optional
             The best single feature, to compare the model with.
         """
@@ -668,6 +705,11 @@ class FeaturesPanel(Panel):
         )
 
     def _lay_out(self) -> None:
+        """Lay out the table and what is below it.
+
+        These are the note on margins, the test measures, and the link to
+        sealed ones.
+        """
         self._test.setContentsMargins(12, 5, 12, 3)
         self._test.hide()
         self._note.setContentsMargins(12, 5, 12, 5)
@@ -677,9 +719,16 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
+        """Add a button and a shortcut that pin or ban the marked feature, and return the button.
+
+        ``name`` is that of the icon, ``state`` is "pinned" or "banned", ``key`` the
+        letter of the shortcut, and ``text`` the tooltip.
+        """
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
-        # A shortcut and not a key event: the table would take letters for a search.
+
+        # A shortcut and not a key event: the
+        # table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(lambda: self._toggle(state))
@@ -693,16 +742,21 @@ class FeaturesPanel(Panel):
         held_row = next(
             (row for row in rows if row.feature_id == self._held_feature), None
         )
+
+        # The row of rank k is the last one of the model with k
+        # features. Banned features have no rank and are far below, so
+        # that the table does not scroll to them.
         rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
-        """Hide columns without a value, and columns whose room the names need."""
+        """Hide columns without a value, and columns whose width the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
-        # A tree adds several features at once, so that most rows of these columns would
-        # be empty.
+
+        # A tree adds several features at once, so that most rows of
+        # these columns would be empty.
         has_rounds = (
             self._shown_path is not None
             and self._shown_path.step_kind is StepKind.ROUNDS
@@ -717,19 +771,25 @@ class FeaturesPanel(Panel):
         widths = {
             column.key: scaled(column.width) for column in columns if not column.stretch
         }
+
+        # The bars of the weights are hidden apart from the numbers, as
+        # if they were a column: the column of weights is then narrower.
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
-        room = self.width() - _SCROLL_BAR_WIDTH - visible_width  # for the names
+
+        # Pixels that are left to the names;
+        # columns are hidden one after the other.
+        free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:
-            if room < names_width and key not in hidden and key in widths:
+            if free_width < names_width and key not in hidden and key in widths:
                 hidden.add(key)
-                room += widths[key]
-        if room < scaled(_MIN_NAME_WIDTH):
+                free_width += widths[key]
+        if free_width < scaled(_MIN_NAME_WIDTH):
             hidden.add("feature_id")
         for number, column in enumerate(columns):
             self.table.setColumnHidden(number, column.key in hidden)
@@ -746,15 +806,20 @@ class FeaturesPanel(Panel):
         number = next(
             n for n, column in enumerate(model.columns) if column.key == "name"
         )
-        # Measuring a name takes 10 µs, and there may be thousands: only the longest
-        # names are measured.
+
+        # Measuring a name takes 10 µs, and there may be thousands: only
+        # the longest names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MAX_NAME_WIDTH, widest + 2 * PAD + 2))
 
     def _actions(self, row: FeatureRow) -> list[RowAction]:
-        """Return the actions of the context menu for a row."""
+        """Return the actions of the context menu for a row.
+
+        They are to pin, to ban, and those that other parts of the window
+        offer.
+        """
         pin = tr("Unpin") if row.pinned else tr("Pin")
         ban = tr("Allow again") if row.banned else tr("Ban")
         return [
@@ -769,10 +834,15 @@ class FeaturesPanel(Panel):
 
     @Slot(object)
     def _on_chosen(self, row: FeatureRow) -> None:
+        """Inspect the feature of the row to which the user moved.
+
+        The model that ends with the row is inspected, too.
+        """
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if self._rows_are_models and row.rank is not None and row.rank != self._k:
-            # so that the path of this model does not scroll the table
+            # Noted before the model is shown, so that showing it does
+            # not mark its row anew, which would scroll the table.
             self._k = row.rank
             self.picked.emit(row.rank)
 
@@ -803,9 +873,9 @@ def _measures_text(measures: Mapping[str, float]) -> str:
 
 
 def _path_caption(path: PathResult, position: int, measure: str) -> str:
-    """Return size and measure of the shown model: "k = 8 of 46 · MAP 0.4559".
+    """Return size and measure of the model at a position: "k = 8 of 46 · MAP 0.4559".
 
-    Given scores have no size.
+    Scores from a file have no size, and a path may have no such measure.
     """
     value = (
         float(path.validation[measure][position]) if measure in path.validation else nan

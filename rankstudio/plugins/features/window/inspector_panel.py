@@ -92,8 +92,9 @@ class InspectorPanel(Panel):
     ) -> None:
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
-        # The minimum is less than that of other plots, so that there is room for the
-        # facts.
+
+        # The minimum is less than that of other plots, so that there is
+        # room for the facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(
@@ -121,6 +122,8 @@ class InspectorPanel(Panel):
             self.why,
             spacing=4,
         )
+
+        # The tables are below the plot, and the switch is above it.
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
@@ -128,7 +131,7 @@ class InspectorPanel(Panel):
         self.switch.chosen.connect(self._show_view)
         self.switch.hide()
         self.body.insertWidget(0, self.switch)
-        self._candidates: QWidget | None = None
+        self._candidates: QWidget | None = None  # set by `add_candidates`
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)
         self.clear()
@@ -147,6 +150,7 @@ class InspectorPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
+        """Show the values of the feature or the candidates of a step, as the user chose."""
         shows_candidates = (
             not self.switch.isHidden() and self.switch.value() == CANDIDATES
         )
@@ -156,7 +160,7 @@ class InspectorPanel(Panel):
             self._candidates.setVisible(shows_candidates)
 
     def show_feature(self, profile: FeatureProfile) -> None:
-        """Show a feature."""
+        """Show a feature: its densities by relevance, and its facts or tables."""
         self.set_title(profile.name)
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = tr("All of its values are equal.")
@@ -178,7 +182,11 @@ class InspectorPanel(Panel):
         )
 
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
-        """Show the definition of the feature in a search engine's feature set, if the set has it."""
+        """Show the definition of a feature in a search engine's feature set.
+
+        The feature is that of an id. Nothing is shown if the set does not
+        have it.
+        """
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(
@@ -189,6 +197,7 @@ class InspectorPanel(Panel):
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
         """Show sentences on why the feature is in the model or not; None removes them."""
+        # Blanks within "5 %" and "k = 8" must not break a line.
         self.why_title.setText(explanation.title if explanation else "")
         text = "\n".join(explanation.sentences) if explanation else ""
         self.why.setText(
@@ -198,7 +207,7 @@ class InspectorPanel(Panel):
         self.why.setVisible(explanation is not None)
 
     def clear(self, reason: str = SELECT) -> None:
-        """Remove the feature, and show the reason."""
+        """Remove the feature, and show the reason or what to do."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
         self.plot.placeholder = reason
@@ -275,8 +284,9 @@ class ProfileTables(ColumnArea):
         super().__init__()
         named(self, "profile-tables", tr("The feature in numbers"))
         self.setMinimumHeight(_MIN_HEIGHT)
-        self._texts: tuple[tuple[str, ...], ...] = ()
-        # rows and tooltip of each table
+        self._texts: tuple[tuple[str, ...], ...] = ()  # all rows, for screen readers
+
+        # Rows and tooltip of each table; the first row is the header.
         self._tables: list[tuple[list[tuple[str, ...]], str]] = []
         self._definition = ("", "")  # name of the search engine, and definition
 
@@ -285,7 +295,11 @@ class ProfileTables(ColumnArea):
         return self._texts
 
     def show_feature(self, profile: FeatureProfile) -> None:
-        """Show a feature."""
+        """Show a feature in a table for each kind of numbers.
+
+        They are its measures alone and, if it has these, importance,
+        correlations and bounds.
+        """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
             importance_rows: list[tuple[str, ...]] = [
@@ -351,7 +365,11 @@ def _indented_definition(definition: str) -> str:
 
 
 def _short_definition(definition: str) -> str:
-    """Return a definition in one line: JSON as its name and its template or parameters."""
+    """Return a definition in one line.
+
+    JSON becomes its name and its template or parameters, and other text
+    stays.
+    """
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)
@@ -376,9 +394,15 @@ def _number_or_dash(value: float) -> str:
 
 
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return a header, and a row for each correlation with a selected feature; nothing if there is none."""
+    """Return a header, and a row for each correlation with a selected feature.
+
+    Return nothing if there is no selected feature. The last row has the share of
+    variance that all of them explain.
+    """
     if not profile.with_selected:
         return []
+
+    # Of very many, the greatest correlations have rows; another row counts the rest.
     listed = profile.with_selected
     if len(listed) > _MAX_ROWS:
         listed = tuple(
@@ -419,7 +443,12 @@ def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
 
 
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
-    # Theorem 3 is not proven for every loss.
+    """Return a row for each bound of FSMRank's paper.
+
+    The first row, a header, has the objective of the model.
+    """
+    # The bound on unseen pairs of documents is None for a loss for which the paper does
+    # not prove Theorem 3.
     unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),
@@ -439,7 +468,11 @@ def _importance_text(profile: FeatureProfile) -> str:
 
 
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
-    """Return a widget with a table whose first row is its header."""
+    """Return a widget with a table whose first row is its header, with a tooltip.
+
+    The first column takes the width that the others leave, and is cut; these are
+    aligned to the right.
+    """
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)
     grid.setContentsMargins(0, 0, 0, 0)

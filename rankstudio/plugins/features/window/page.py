@@ -64,7 +64,10 @@ class FeaturesPage(FeaturesController):
         }
         return panels.get(column, ())
 
-    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:
+        """Return the content of the page: path, explanations and profile side by side."""
+        # Each part with its share of additional width or height, and
+        # its first size in pixels.
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )
@@ -120,15 +123,15 @@ class FeaturesPage(FeaturesController):
 
 
 def found_features(
-    dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
+    dataset: FoldedDataset, columns: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
-    """Yield palette entries for features, given by columns; an entry calls ``inspect`` with the id."""
-    for index, feature in zip(
-        places, dataset.feature_ids[places].tolist(), strict=True
+    """Yield a palette entry for the feature in each of ``columns``; it calls ``inspect`` with the id."""
+    for column_number, feature in zip(
+        columns, dataset.feature_ids[columns].tolist(), strict=True
     ):
         yield PaletteEntry(
             tr("feature"),
-            dataset.feature_names[index],
+            dataset.feature_names[column_number],
             partial(inspect, feature),
             str(feature),
         )

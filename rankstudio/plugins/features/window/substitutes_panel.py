@@ -44,13 +44,14 @@ if TYPE_CHECKING:
         Swap,
     )
 
-_NAMED = 5  # unselected features of a cluster that are named; the others are counted
+# unselected features of a cluster that are named; the others are counted
+_MAX_NAMED = 5
 _DECIMALS = 4  # minimum number of decimals of a change
 _MIN_CHANGE = 1e-9  # smaller changes of the criterion count as none
 _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
-_UNLIKE = 0.3  # |r| below which no features are called similar
+_MIN_SIMILARITY = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 
 LIST = "list"
@@ -140,14 +141,18 @@ def substitute_sentences(
     Parameters
     ----------
     model_substitutes : Substitutes
+        Clusters of similar features, and swaps of features of the model.
     ids, names : of length n
-        Ids and names of the data's columns.
+        Ids and names of the data's n columns.
     groups : Mapping of str to tuple of int, optional
-        Groups of features, given by ids.
+        Ids of the features of each group by its name.
     """
     feature_names = _FeatureNames(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
+
+    # Pairs of the least change of the criterion and a
+    # sentence; a negative change is an improvement.
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
     ranked = (
         [(_greatest_fall(better), _improvements_sentence(better, feature_names))]
@@ -168,6 +173,7 @@ def substitute_sentences(
         )
         for swap in model_substitutes.group_swaps
     ]
+
     # Sentences without an improvement keep their order, as the sort is stable.
     ordered = [
         sentence
@@ -187,7 +193,11 @@ def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
 
 
 def swap_sentence(change: float, added: str, removed: str) -> str:
-    """Describe the effect of a swap on the leave-query-out error."""
+    """Describe the effect of a swap on the leave-query-out error.
+
+    ``change`` is the change of the error per document by the feature or group of the
+    name ``added`` instead of ``removed``.
+    """
     if abs(change) < _MIN_CHANGE:
         text = tr(
             "{added} instead of {removed} does not change the leave-query-out error."
@@ -212,12 +222,12 @@ def _size_text(change: float) -> str:
 def _group_sentence(
     group: SubstituteGroup, feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on a cluster: which features are similar, and what its swaps cost."""
+    """Return the sentence on a cluster: which features are similar, and what its swaps change."""
     chosen = together([feature_names(column) for column in group.selected])
     title = either(
-        [chosen, *(feature_names.id(column) for column in group.others[:_NAMED])]
+        [chosen, *(feature_names.id(column) for column in group.others[:_MAX_NAMED])]
     )
-    n_more = len(group.others) - _NAMED
+    n_more = len(group.others) - _MAX_NAMED
     if n_more > 0:
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
@@ -236,7 +246,8 @@ def _group_sentence(
 def _is_lonely(group: SubstituteGroup) -> bool:
     """Return whether a cluster is a single feature without similar features and without known swaps."""
     has_no_substitute = all(
-        abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps
+        abs(swap.correlation) < _MIN_SIMILARITY and isnan(swap.change)
+        for swap in group.swaps
     )
     return len(group.selected) == 1 and not group.others and has_no_substitute
 
@@ -244,9 +255,13 @@ def _is_lonely(group: SubstituteGroup) -> bool:
 def _lonely_sentence(
     groups: Sequence[SubstituteGroup], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the features without substitutes."""
+    """Return the sentence on the features without substitutes.
+
+    Each of them is a cluster by itself.
+    """
     columns = [group.selected[0] for group in groups]
-    # otherwise all features are selected
+
+    # A cluster has swaps with unselected features, unless all features are selected.
     has_unselected = any(group.swaps for group in groups)
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
@@ -268,6 +283,8 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
     A feature that is most similar to several selected features gets the same sentence
     for each of them.
     """
+    # If the change of the criterion was not computed (NaN), the similarity is said, or
+    # that no feature is similar.
     sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # the swaps of a cluster are no removals
@@ -285,9 +302,11 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
                         r=correlation_text(swap.correlation)
                     )
                 )
-        elif not group.others and abs(swap.correlation) < _UNLIKE:
+        elif not group.others and abs(swap.correlation) < _MIN_SIMILARITY:
             sentences.append(_NOTHING_LIKE)
         else:
+            # All selected features to which this
+            # feature is the most similar one.
             near = [
                 f"{feature_names.id(s.removed)} (r = {correlation_text(s.correlation)})"
                 for s in group.swaps
@@ -295,7 +314,7 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
                 or (
                     s.added == swap.added
                     and isnan(s.change)
-                    and abs(s.correlation) >= _UNLIKE
+                    and abs(s.correlation) >= _MIN_SIMILARITY
                 )
             ]
             text = tr("{added} is the unselected feature most similar to {near}.")
@@ -312,6 +331,10 @@ def _group_swap_sentence(
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
+        """Return the name of a group, or of a single feature, with the ids of its features.
+
+        ``columns`` are all columns of the group, or that of the feature.
+        """
         first = columns[0]
         name = name_of_feature.get(
             int(feature_names.ids[first]), feature_names.names[first]
@@ -335,7 +358,10 @@ def _group_swap_sentence(
 def _improvements_sentence(
     better: Sequence[Swap], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the swaps that lower the error; the first swap has the greatest effect."""
+    """Return the sentence on the swaps that lower the error.
+
+    The first swap has the greatest effect. The tooltip has a sentence for each of them.
+    """
     first = better[0]
     sentences = [_improvement_sentence(swap, feature_names) for swap in better]
     title = trn(
@@ -351,6 +377,7 @@ def _improvements_sentence(
 
 
 def _improvement_sentence(swap: Swap, feature_names: _FeatureNames) -> str:
+    """Return the sentence on a swap that lowers the error, or on a removal that does."""
     if swap.added is not None:
         return swap_sentence(
             swap.change, feature_names(swap.added), feature_names.id(swap.removed)
@@ -380,7 +407,12 @@ class SubstitutesPanel(Panel):
         super().__init__(theme, tr("Substitutes"))
         self.setObjectName("substitutes-panel")
         self.link_title("substitute")
-        self._found: Substitutes | None = None
+        self._shown_substitutes: Substitutes | None = None  # the shown substitutes
+
+        # Ids and names of the data's columns. For the map of runs: the
+        # rank at which each of F folds selected each of n features,
+        # shape (n, F), the run of each successive group of folds, and
+        # the numbers of the folds.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._ranks: Floats = np.empty((0, 0))
@@ -419,7 +451,7 @@ class SubstitutesPanel(Panel):
         groups : Mapping of str to tuple of int, optional
             Groups of features, given by ids, which are swapped as a whole.
         """
-        self._found = substitutes
+        self._shown_substitutes = substitutes
         self._ids = ids
         self._names = tuple(names)
         self._show_sentences(substitute_sentences(substitutes, ids, names, groups))
@@ -428,7 +460,7 @@ class SubstitutesPanel(Panel):
     @property
     def shows_substitutes(self) -> bool:
         """Whether substitutes of a model are shown."""
-        return self._found is not None
+        return self._shown_substitutes is not None
 
     def show_runs(
         self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]
@@ -453,7 +485,7 @@ class SubstitutesPanel(Panel):
 
     def clear(self, reason: str = NO_MODEL) -> None:
         """Show a sentence instead of substitutes."""
-        self._found = None
+        self._shown_substitutes = None
         self._show_sentences(())
         self.set_caption("")
         self.plot.show_nothing(reason)
@@ -467,17 +499,20 @@ class SubstitutesPanel(Panel):
     @Slot()
     def _show_view(self) -> None:
         """Show the list or a map."""
-        shows_list = self.switch.value() == LIST and self._found is not None
+        shows_list = self.switch.value() == LIST and self._shown_substitutes is not None
         self._scroll.setVisible(shows_list)
         self.plot.setVisible(not shows_list)
 
     @Slot()
     def _draw(self) -> None:
         """Show the sentences or the map, as the user chose."""
-        substitutes = self._found
+        substitutes = self._shown_substitutes
         self._show_view()
         if substitutes is None:
             return
+
+        # Order of selection, from 1, by the
+        # column; 0 for features not in the model.
         rank = {
             column: position
             for position, column in enumerate(substitutes.selected, start=1)
@@ -486,7 +521,9 @@ class SubstitutesPanel(Panel):
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
             for column in substitutes.columns
         ]
-        # the map is ready also while the list is shown
+
+        # The map of correlations is also made
+        # while the list is shown, for export.
         has_correlations = self.switch.value() != RUNS
         self.plot.setAccessibleName(
             tr("Correlation of features")
@@ -514,7 +551,10 @@ class SubstitutesPanel(Panel):
     def _correlations(
         self, substitutes: Substitutes, features: Sequence[MapFeature]
     ) -> MapValues:
-        """Return the map of the correlations between features."""
+        """Return the map of |r|, the correlations between the shown features.
+
+        The same features are rows and columns.
+        """
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
@@ -532,9 +572,15 @@ class SubstitutesPanel(Panel):
         )
 
     def _selections(self, substitutes: Substitutes) -> MapValues:
-        """Return the map of the steps at which the folds of all runs selected the features."""
+        """Return the map of the steps at which the folds of all runs selected the features.
+
+        Rows are features, columns the folds of one run after the other.
+        """
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
+
+        # The color scale goes from the greatest
+        # rank, at least 2, to the first.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         )
@@ -564,7 +610,10 @@ class SubstitutesPanel(Panel):
         )
 
     def _show_sentences(self, sentences: Sequence[SubstituteSentence]) -> None:
-        """Show the sentences in the list."""
+        """Show the sentences in the list, each with its title above it.
+
+        Screen readers get all of them at once.
+        """
         page = named(QWidget(), role="page")
         lines = fill(QVBoxLayout(page), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
@@ -680,6 +729,7 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
+            """Show the substitutes, with ids and names of the features and the groups of the plan."""
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
         return computation(
@@ -704,6 +754,7 @@ class SubstitutesController(Controller):
         ]
 
     def _runs_key(self) -> Key | None:
+        """Return the finished folds of all runs that are compared; None without data."""
         if self._session.dataset is None:
             return None
         return tuple(
@@ -719,12 +770,16 @@ class SubstitutesController(Controller):
         if dataset is None:
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]
+
+        # The folds of a run are successive columns,
+        # in the color of the run's number.
         groups = [
             ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds))
             for r in records
         ]
 
         def show(ranks: Floats) -> None:
+            """Show the rank at which each fold selected each feature: shape (n, F) for n features, F folds."""
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
         title = tr("Comparing the selections of runs")

@@ -67,7 +67,7 @@ DENSITIES = "densities"
 """The views of the panel."""
 
 _MAP_CHOICES = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
-Picture = tuple[CandidateMap | None, dict[int, Margin]]
+MapAndMargins = tuple[CandidateMap | None, dict[int, Margin]]
 """The map of candidates, and the margin of each selected column."""
 
 
@@ -131,7 +131,7 @@ class DensitiesView(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Show no feature."""
+        """Show no feature, but that densities are being estimated."""
         self.name.setText("")
         self.sentence.clear()
         for plot in self.plots:
@@ -159,13 +159,18 @@ class DensitiesView(QWidget):
             for column in columns:
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
-            # -1 if the chosen feature is not offered
+
+            # The index is -1 if the chosen feature is not offered; then
+            # the first item, "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
         self, compared_features: Sequence[ComparedDensities], names: Sequence[str]
     ) -> None:
-        """Show one feature, or two; ``names`` are those of all columns."""
+        """Show the densities of one feature, or of two side by side.
+
+        The names are those of all columns.
+        """
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
             if index < len(compared_features):
@@ -186,6 +191,9 @@ class DensitiesView(QWidget):
                         for c in densities.classes
                     ]
                 )
+
+        # If the user has not chosen the right
+        # feature, the item says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -205,7 +213,10 @@ class DensitiesView(QWidget):
 
 
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
-    """Return the sentence on how the score of a feature is composed."""
+    """Return the sentence on how the score of a feature is composed.
+
+    It also says at which step the feature was selected, if it was.
+    """
     if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
@@ -241,7 +252,9 @@ class WhyPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
-        # in the title of some scores
+
+        # The caption, which is the title
+        # of the score, may have this term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
             CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
@@ -267,6 +280,9 @@ class WhyPanel(Panel):
         options = (
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
+
+        # Nothing changes if there are as many views as before. If the
+        # present view is no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -282,7 +298,21 @@ class WhyPanel(Panel):
         steps: str = "step",
         ids: Sequence[int] | Ints = (),
     ) -> None:
-        """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
+        """Show the candidates of a path at each step, by the scores of the method.
+
+        Parameters
+        ----------
+        scores_map : CandidateMap or None
+            None shows an empty plot.
+        names : sequence of str
+            Names of all features.
+        score : CandidateScore or None
+            The kind of score; None for a method without candidates.
+        steps : str
+            Name of a column: "step", "iteration".
+        ids : sequence of int
+            Ids of all features.
+        """
         self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN_SCORES_TEXT
         self.plot.set_map(scores_map, names, score, steps, ids)
         self.plot.setAccessibleName(
@@ -301,6 +331,7 @@ class WhyPanel(Panel):
 
     @Slot(object)
     def _on_switched(self, view: object) -> None:
+        """Show the view that the user chose: the map by scores or by ranks, or the densities."""
         self.densities.setVisible(view == DENSITIES)
         self.plot.setVisible(view != DENSITIES)
         if view == DENSITIES:
@@ -332,7 +363,7 @@ class WhyController(Controller):
         self,
         theme: Theme,
         models: Models,
-        inspect: FeaturesController,
+        features_controller: FeaturesController,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -341,13 +372,16 @@ class WhyController(Controller):
         worker = models.task_worker
         self._session = session
         self._current = current
-        self._inspect = inspect
-        self._tasks = inspect.tasks
+        self._features_controller = features_controller
+        self._tasks = features_controller.tasks
         self._absence = models.absence
-        self._margins: dict[int, Margin] = {}  # of each selected column
-        # that the user chose for the right plot of densities
+
+        # The lead of each selected column over the next candidate.
+        self._margins: dict[int, Margin] = {}
+
+        # The column that the user chose for the right plot of
+        # densities, and the path whose features are offered there.
         self._other_column: int | None = None
-        # whose features are offered for this plot
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
         self.panels = (self.panel,)
@@ -356,7 +390,7 @@ class WhyController(Controller):
         self.panel.plot.confirmed.connect(current.choose_inspected)
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
-        path_panel = inspect.path
+        path_panel = features_controller.path
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -392,11 +426,16 @@ class WhyController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the explanation of the current model, if visible."""
-        if not self._inspect.path.isVisible():
+        """Show the explanation of the current model, if visible.
+
+        If the method has no candidates, the panel is hidden.
+        """
+        if not self._features_controller.path.isVisible():
             return
         model = self._current.shown.inspected
         is_offered = model is None or model.plan.candidate_score is not None
+
+        # Whether the panel is hidden must differ from whether it is offered.
         if self.panel.isHidden() is is_offered:
             self.panel.setVisible(is_offered)
             self.offered.emit(is_offered)
@@ -407,11 +446,14 @@ class WhyController(Controller):
 
     @Slot()
     def _explain_inspected(self) -> None:
-        """Mark and explain the inspected feature."""
+        """Mark the inspected feature in the map, and explain it in words.
+
+        Its densities are shown if they are visible.
+        """
         model = self._current.shown.inspected
         if (
             model is not None
-            and self._inspect.path.isVisible()
+            and self._features_controller.path.isVisible()
             and self._is_compared(model)
         ):
             self._mark(model)
@@ -429,8 +471,12 @@ class WhyController(Controller):
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
-        """Return the computation of the map of candidates and the margins."""
+        """Return the computation of the map of candidates and the margins, which are then shown.
+
+        A margin is the lead of a selected feature over the next candidate.
+        """
         model = self._current.shown.inspected
+
         # the key is None otherwise
         assert model is not None and model.plan.candidate_score is not None
         self._margins = {}
@@ -443,8 +489,16 @@ class WhyController(Controller):
             else ()
         )
 
-        def show(picture: Picture) -> None:
-            scores_map, path_margins = picture
+        def show(map_and_margins: MapAndMargins) -> None:
+            """Show the map of candidates and the margins, which are remembered.
+
+            The mark is that of the model that is inspected by now. The path and the
+            candidates are those of the method, from the time when it was called.
+            """
+            scores_map, path_margins = map_and_margins
+
+            # Steps that add features have no name of their own, other than iterations
+            # and rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
@@ -465,7 +519,7 @@ class WhyController(Controller):
 
     def _explanation_key(self) -> Key | None:
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         if model is None or column is None or not self._is_compared(model):
             return None
         return column, model.path, model.position
@@ -473,12 +527,12 @@ class WhyController(Controller):
     def _explain(self) -> Computation | None:
         """Return the computation of the sentences on the inspected feature; None without one."""
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         context = self._context(model) if model is not None else None
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
-        show = self._inspect.profile.explain
+        show = self._features_controller.profile.explain
         return computation(
             tr("Explaining a feature"),
             show,
@@ -497,22 +551,25 @@ class WhyController(Controller):
             return
         ids = dataset.feature_ids
         candidates = self._candidates(model)
+
+        # All features of a group have the margin of the group.
         shares = {
             int(ids[member]): margin.share
             for column, margin in self._margins.items()
             if margin.rival is not None
             for member in candidates.members(column)
         }
-        of_model = {
+        model_margins = {
             column: self._margins[column]
             for column in model.step.selected
             if column in self._margins
         }
-        note = _margin_note(of_model, candidates.names, model.path)
-        self._inspect.path.show_margins(model.path, shares, note)
+        note = _margin_note(model_margins, candidates.names, model.path)
+        self._features_controller.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
-        column = self._inspect.column
+        """Mark the row of the inspected feature and the column of the model's step in the map."""
+        column = self._features_controller.column
         # The row of a group is that of its first feature.
         row_column = (
             None if column is None else self._candidates(model).members(column)[0]
@@ -528,12 +585,18 @@ class WhyController(Controller):
         )
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
-        """Return the path of a model, with the other paths of its run if it is of a run."""
+        """Return the path of a model, with the other paths of its run if it is of a run.
+
+        These are the other combinations of parameters on its fold, and the same
+        combination on other folds. None if there is nothing to explain.
+        """
         score = model.plan.candidate_score
         dataset = self._session.dataset
         record = self._current.shown.record
         if score is None or dataset is None:
             return None
+
+        # The path of a model that no run has, has a text as its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
                 path=model.path,
@@ -574,31 +637,38 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, position: int) -> None:
+        """Inspect the feature of a cell and the model of its step.
+
+        The feature is that in a column of the data, and the step has a
+        position on the path.
+        """
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
             return
+
         # The steps of iterations have no models of their own.
         has_models = model.path.step_kind is not StepKind.ITERATIONS
         size = int(model.path.x_values[position]) if has_models else None
-        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+        self._features_controller.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
+        """Remove map, explanation and margins, and say why there are none."""
         self._margins = {}
         model = self._current.shown.inspected
         self._explanation_demand.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
-        self._inspect.profile.explain(None)
+        self._features_controller.profile.explain(None)
         if model is not None:
-            self._inspect.path.show_margins(model.path, {}, "")
+            self._features_controller.path.show_margins(model.path, {}, "")
 
     # Densities
 
     @Slot()
     def _show_densities(self) -> None:
-        """Show the densities of the inspected feature, if visible."""
-        if not self._inspect.path.isVisible():
+        """Offer the view of densities for methods that compare them, and update it if visible."""
+        if not self._features_controller.path.isVisible():
             return
         model = self._current.shown.inspected
         dataset = self._session.dataset
@@ -608,7 +678,7 @@ class WhyController(Controller):
             not self.panel.shows_densities
             or model is None
             or dataset is None
-            or self._inspect.column is None
+            or self._features_controller.column is None
         ):
             return
         if model.path is not self._path_of_choices:
@@ -620,8 +690,12 @@ class WhyController(Controller):
         self._densities_demand.update()
 
     def _densities_key(self) -> Key | None:
+        """Return the path and the two columns on which the densities depend.
+
+        Return None without a feature.
+        """
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         return (
             None
             if model is None or column is None
@@ -629,21 +703,26 @@ class WhyController(Controller):
         )
 
     def _estimate(self) -> Computation | None:
-        """Return the computation of the densities of the inspected feature and another one."""
-        from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+        """Return the computation of the densities of the inspected feature and another one.
+
+        The other one is that of the user's choice, or the next one on the path; None
+        without a model or feature.
+        """
+        from rankstudio.plugins.features.compared_densities import neighbour_on_path  # noqa: PLC0415 - heavy
 
         model = self._current.shown.inspected
-        column = self._inspect.column
+        column = self._features_controller.column
         dataset = self._session.dataset
         if model is None or column is None or dataset is None:
             return None
         other = self._other_column
         if other is None or other == column:
-            other = next_best(model.path, column)
+            other = neighbour_on_path(model.path, column)
         columns = [column] if other is None else [column, other]
         names = dataset.feature_names
 
         def show(compared_features: tuple[ComparedDensities, ...]) -> None:
+            """Show the estimated densities, with the names of all columns (`names`)."""
             self.panel.densities.show_densities(compared_features, names)
 
         return computation(
@@ -671,7 +750,7 @@ class WhyController(Controller):
 
 def _map_and_margins(
     path: PathResult, score: CandidateScore, groups: CandidateGroups
-) -> Picture:
+) -> MapAndMargins:
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
@@ -695,7 +774,12 @@ _CLOSEST_TEXTS = {
 def _margin_note(
     leads: dict[int, Margin], names: tuple[str, ...], path: PathResult
 ) -> str:
-    """Return a definition of the margins, with the closest choice as an example if it is a near tie."""
+    """Return a definition of the margins.
+
+    If the closest choice was a near tie, it is an example. ``leads`` are the margins by
+    the column of the selected feature. Return "" if none was compared with another
+    candidate.
+    """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:
         return ""
@@ -706,6 +790,8 @@ def _margin_note(
     close = min(with_rival, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return definition
+
+    # 1 if the selected feature was ahead, -1 if it was behind, 0 for a tie.
     sign = (close.share > 0) - (close.share < 0)
     with_step, without_step = _CLOSEST_TEXTS[sign]
     template = with_step if path.step_kind is StepKind.FEATURES else without_step

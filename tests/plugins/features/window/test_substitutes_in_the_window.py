@@ -53,8 +53,8 @@ def retrained(window: MainWindow, removed: set[int], added: set[int]) -> float:
 
 def test_the_swap_that_is_told_is_what_retraining_gives(ran):
     look_at_first(ran)
-    wait_until(lambda: panel(ran)._found is not None)
-    found, model = panel(ran)._found, ran.current.model
+    wait_until(lambda: panel(ran)._shown_substitutes is not None)
+    found, model = panel(ran)._shown_substitutes, ran.current.model
     assert found.selected == model.step.selected
     swap = next(swap for group in found.groups for swap in group.swaps)
     assert swap.change == pytest.approx(retrained(ran, {swap.removed}, {swap.added}))
@@ -70,7 +70,7 @@ def test_nothing_is_looked_for_while_the_page_is_not_seen_and_then_it_is_said(wi
     finish(window)
     window.session.look_at(1)
     settle(window)
-    assert panel(window)._found is None
+    assert panel(window)._shown_substitutes is None
     said = []
     show_nothing = panel(window).plot.show_nothing
     panel(window).plot.show_nothing = lambda why: (said.append(why), show_nothing(why))
@@ -144,14 +144,18 @@ def test_the_map_is_offered_for_export_where_it_is_seen(ran, tmp_path):
 
 def test_moving_the_slider_brings_the_substitutes_of_the_new_model(ran):
     look_at_first(ran)
-    wait_until(lambda: panel(ran)._found is not None)
+    wait_until(lambda: panel(ran)._shown_substitutes is not None)
     for value in (0.3, 0.5, 3.0):
         ran.session.select((value,), 2, gliding=True)
     wait_until(lambda: ran.current.model.values == (3.0,))
-    wait_until(lambda: panel(ran)._found.selected == ran.current.model.step.selected)
+    wait_until(
+        lambda: (
+            panel(ran)._shown_substitutes.selected == ran.current.model.step.selected
+        )
+    )
     settle(ran)
     ran.session.select((3.0,), 4)
-    wait_until(lambda: len(panel(ran)._found.selected) == 4)
+    wait_until(lambda: len(panel(ran)._shown_substitutes.selected) == 4)
 
 
 def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(ran):
@@ -162,8 +166,13 @@ def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(ran):
     )
     finish(ran)
     look_at_first(ran)
-    wait_until(lambda: panel(ran)._found is not None and panel(ran)._found.group_swaps)
-    swap = panel(ran)._found.group_swaps[0]
+    wait_until(
+        lambda: (
+            panel(ran)._shown_substitutes is not None
+            and panel(ran)._shown_substitutes.group_swaps
+        )
+    )
+    swap = panel(ran)._shown_substitutes.group_swaps[0]
     assert swap.change == pytest.approx(
         retrained(ran, set(swap.removed), set(swap.added))
     )
