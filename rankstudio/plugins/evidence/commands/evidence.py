@@ -172,11 +172,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Gather the evidence for a selection, and print, write and store it.
+
+    Return the exit code. After Ctrl+C, the evidence so far is printed and written but
+    not stored.
+    """
+    # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
     _evidence_options(args, 0)  # raises for invalid options before data are read
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
+    # Only a study has a run with which the evidence can be stored.
     judged, dataset, run = (
         _selection_of_study(args)
         if args.study is not None
@@ -207,9 +213,10 @@ def run(args: argparse.Namespace) -> int:
 def _advice(
     args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None
 ) -> str:
-    """Return advice on the smallest set as good as the selection.
+    """Return a sentence on the smallest set that is as good as the selection.
 
-    It is "" without a run's validation measures.
+    It compares the sets by the run's measures on validation queries, so it is ""
+    without a run, or if the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -226,9 +233,10 @@ def _gathering_on_halves(
     """Provide the generator that gathers the evidence.
 
     Methods that are trained again on each half use the workers, and a study in the
-    folder of ``--out`` stores the halves.
+    folder of ``--out`` stores the halves, so that the same command can resume.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
+    # 0 seconds: paths on halves follow from sums over queries, without training again.
     if not seconds:
         yield judged.steps()
         return
@@ -247,6 +255,8 @@ def _gathering_on_halves(
     path = None if args.out is None else args.out / HALVES
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+    # The number of trainings, and the number of values that each reads; None if other
+    # processes are not worth it.
     serving = staff.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
@@ -260,7 +270,11 @@ def _store_evidence(
     evidence: SelectionEvidence,
     run: OpenedRun,
 ) -> None:
-    """Store the evidence with the run of a study, where the window looks for it."""
+    """Store the evidence with the run of a study, from which the window reads it.
+
+    Evidence that the window would not compute itself, with other costs or another seed,
+    is not stored; a note on standard error says so, as it does if writing fails.
+    """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import model_place
@@ -309,10 +323,11 @@ def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
 
 
 def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
-    """Return the options of the evidence."""
+    """Return the options of the evidence, with the plan's seed for the halves and permutations."""
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
+    # "" is the squared error
     name = measure(args.loss).name if args.loss else ""
     rules = (
         VerdictRules()
@@ -332,9 +347,13 @@ def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptio
 def _selection_of_study(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
-    """Return the selection of a run of a study, with its data and the run."""
+    """Return the selection of a run of a study, with its data and the run.
+
+    Options that only go with ``--data`` are a PlanError: the run has its own.
+    """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
+    # The size is allowed: it asks for the first features of the same path.
     parameters = [
         name
         for name in vars(args)
@@ -365,7 +384,10 @@ def _selection_of_study(
 def _selection_of_data(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset]:
-    """Return the selection of a method on data, and the data."""
+    """Return the selection of a method on the data of ``--data`` or ``--sample``, and the data.
+
+    Without a number of features among the options, up to 5 features are selected.
+    """
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -376,7 +398,7 @@ def _selection_of_data(
         _evidence_options(args, plan.seed),
         convention=plan.convention or dataset.convention,
     )
-    limit = StepKind.FEATURES.limit
+    limit = StepKind.FEATURES.limit  # the parameter with the number of features
     if limit in plan.entry.defaults and limit not in option_names:
         options = replace(
             options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids))
@@ -412,7 +434,11 @@ def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts 
 def as_dict(
     judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
 ) -> dict[str, Any]:
-    """Return the evidence as plain values."""
+    """Return the evidence as plain values for JSON; None for parts that were not computed.
+
+    "features" has a dict for each selected feature, "best" one for each size of a set,
+    "p" a value for each step, and "optimism" one for each size.
+    """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,
         evidence_sentences,
@@ -496,7 +522,7 @@ def _write_files(
     evidence: SelectionEvidence,
     names: _Names,
 ) -> None:
-    """Write the table and the figures into a folder."""
+    """Write the table and the figures of the evidence into the folder of ``--out``."""
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
     from rankstudio.plugins.evidence.evidence_figures import evidence_figures
@@ -509,6 +535,6 @@ def _write_files(
         _plan_or_data_costs(judged, names),
     )
     table = csv_text(HEADER, [list(row.values()) for row in rows])
-    of = f"{names.dataset.name}, {judged.plan.title}"
-    files = figure_files(tuple(evidence_figures(evidence, of, names.full)), args.out)
+    title = f"{names.dataset.name}, {judged.plan.title}"
+    files = figure_files(tuple(evidence_figures(evidence, title, names.full)), args.out)
     write_new([(args.out / CSV, table.encode()), *files], args.out, args)
