@@ -106,8 +106,8 @@ def deciding_steps(
     rows = training_data(data)
     # Three ways, the best first: paths from sums over queries are exact and fast,
     # scores divided among the queries give an estimate, and the rest is trained again.
-    sums = estimator.paths_from_sums(rows)
-    if sums is None and isinstance(estimator, Selector):
+    prepare_paths = estimator.paths_from_sums(rows)
+    if prepare_paths is None and isinstance(estimator, Selector):
         k = (
             n_features
             or getattr(estimator, "n_features_to_select", None)

@@ -63,7 +63,7 @@ _KNOWN_FIELD_TYPES: dict[type, dict[str, Any]] = {}
 
 
 def _field_types(kind: type[Any]) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass, by name."""
+    """Return the types of the fields of a dataclass, by name; they are read once per class."""
     if kind not in _KNOWN_FIELD_TYPES:
         hints = get_type_hints(kind)
         _KNOWN_FIELD_TYPES[kind] = {
@@ -87,7 +87,11 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _check_type(value: Any, kind: Any, name: str) -> None:
-    """Raise a ValueError unless a value has the type of its annotation, members included."""
+    """Raise a ValueError unless a value has the type of its annotation, members included.
+
+    ``kind`` is the annotation and ``name`` the field, for the error.
+    """
+    # tuple[int, ...] has the origin tuple and the arguments (int, ...)
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin in (Union, types.UnionType):  # all unions here are of one type and None
@@ -101,6 +105,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
             _check_type(value, matching[0], name)
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
+        # Floats and integers of any width are accepted, other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
             isinstance(value, np.ndarray)
@@ -109,6 +114,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         )
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
+        # the type of each member: tuple[int, ...] repeats one type
         kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         for member, expected in zip(value, kinds, strict=True):
             _check_type(member, expected, name)
@@ -120,6 +126,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif kind is float:
         _require(type(value) in (int, float), name)
     elif kind is int:
+        # no bool, which is an int, too
         _require(type(value) is int and abs(value) < 1 << 63, name)
     else:
         _require(isinstance(value, kind), name)
@@ -131,7 +138,10 @@ def _require(is_valid: bool, description: str) -> None:
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
-    """Require distinct columns that exist."""
+    """Require distinct columns below ``n``, the number of columns of the data.
+
+    If ``n`` is None, the number is unknown, and only absurd columns are refused.
+    """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
     _require(
@@ -162,7 +172,10 @@ def _check_range(array: Any, least: float, greatest: float, description: str) ->
 
 
 def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
-    """Check the columns and lengths of the evidence for a selection."""
+    """Check the columns and lengths of the evidence for a selection of k features.
+
+    ``n`` is the number of columns of the data, or None if it is unknown.
+    """
     k = len(evidence.selected)
     _check_columns(evidence.selected, n, "selected")
     _check_columns(evidence.candidates, n, "candidates")
@@ -186,10 +199,12 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     widths += [] if evidence.changes is None else [evidence.changes.added.size]
     widths += [] if evidence.stability is None else [evidence.stability.counts.shape[1]]
     _require(len(set(widths)) <= 1, "columns")
+    # The keys of these mappings are columns, and so are the values of `tied`.
     for column in evidence.exchanges or ():
         _check_columns([column], n, "exchanges")
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
+    # Several features may be tied with the same column, so the values may repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
     for step in evidence.deciding or ():
         _require(
@@ -204,6 +219,7 @@ def _check_step(step: DecidedStep, n: int | None) -> None:
 
 
 def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
+    """Check the best set of one size; ``n`` columns of the data, None if unknown."""
     _check_columns(subset.features, n, "features")
     _check_range(
         [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds],
@@ -259,6 +275,11 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 
 
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
+    """Check left-out errors: one per query without features, (Q,), then with each path, (Q, steps).
+
+    The selection was repeated without each query, so there is one set per query. ``n``
+    is the number of columns of the data, or None if it is unknown.
+    """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
     _check_shape(repeated.repeated, repeated.usual.shape, "repeated")
@@ -268,6 +289,10 @@ def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
 
 
 def _check_permutation(importance: PermutationImportance, n: int | None) -> None:
+    """Check that permutation importance has a loss for each group of columns in each query.
+
+    ``n`` is the number of columns of the data, or None if it is unknown.
+    """
     _check_columns(
         [column for group in importance.groups for column in group], n, "groups"
     )

@@ -33,8 +33,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Parameters
     ----------
     plan : Plan
-        Plan of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
-        with the size of the selection.
+        Plan with one value for each parameter and the size of the selection.
     measure : str
         Measure of the losses; "" for the squared error.
 
@@ -70,8 +69,10 @@ def evidence_as_python(
 
     Parameters
     ----------
-    plan, measure
-        As in :func:`evidence_as_command`.
+    plan : Plan
+        Plan with one value for each parameter and the size of the selection.
+    measure : str
+        Measure of the losses; "" for the squared error.
     computed_with : Mapping of str to str
         Versions that give the same bits, where these are known.
     """
@@ -87,9 +88,11 @@ def evidence_as_python(
 def evidence_as_notebook(
     plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a Jupyter notebook that gathers the evidence and shows its table.
+    """Return a Jupyter notebook, as JSON, that gathers the evidence and shows its table.
 
-    The parameters are those of :func:`evidence_as_python`.
+    ``plan`` has one value for each parameter, ``measure`` is that of the losses ("" for
+    the squared error), and ``computed_with`` names the versions that give the same
+    bits.
     """
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
@@ -107,6 +110,10 @@ def evidence_as_notebook(
 
 
 def _gathering_lines(measure: str) -> list[str]:
+    """Return the lines of a program that gather the evidence of ``plan`` into ``last.found``.
+
+    ``measure`` is the measure of the losses; "" for the squared error.
+    """
     options = (
         f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
     )

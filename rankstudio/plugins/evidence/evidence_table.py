@@ -63,9 +63,10 @@ def loss_per_millisecond(
 def column_milliseconds(
     costs: FeatureCosts | None, feature_ids: Iterable[int]
 ) -> dict[int, float]:
-    """Return the known milliseconds per query by column.
+    """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    The dict is empty without costs.
+    Columns without a known cost are left out. ``feature_ids`` has the id of each column
+    in order: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -83,10 +84,10 @@ def evidence_rows(
     named: Named,
     costs: FeatureCosts | None = None,
 ) -> list[dict[str, Any]]:
-    """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
+    """Return the evidence for each feature as a dict from column title to plain value.
 
-    Unknown values are None, and so is a quantile of the position that means "not
-    selected".
+    The titles are those of :data:`HEADER`. Unknown values are None, and so is a
+    quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -95,6 +96,7 @@ def evidence_rows(
     named : callable
         Returns the name of a column.
     costs : FeatureCosts, optional
+        Milliseconds per query of each feature, for the loss per millisecond.
     """
     milliseconds = column_milliseconds(costs, feature_ids)
 
@@ -103,6 +105,7 @@ def evidence_rows(
 
     rows = []
     for row in evidence.rows:
+        # 5, 50 and 95 % quantiles; infinity means "not selected"
         position = [
             quantile if isfinite(quantile) else None
             for quantile in row.position or (float("inf"),) * 3
@@ -112,6 +115,7 @@ def evidence_rows(
             if row.loss is None
             else [row.loss.value, row.loss.low, row.loss.high]
         )
+        # in the order of HEADER
         values = [
             feature(row.column),
             named(row.column),
@@ -160,6 +164,7 @@ def evidence_text(
         Milliseconds per query by column, as far as they are known.
     """
     features = list(rows)
+    # number of steps of the paths of the halves
     steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
     loss_header = (
         f"{evidence.losses.measure or 'error'} lost"
@@ -167,12 +172,14 @@ def evidence_text(
         else "lost"
     )
 
+    # Numbers of deciding queries are estimates if they follow from margins.
     about = "≈" if evidence.deciding_by_margins else ""
 
     def per_millisecond(row: FeatureEvidence) -> str:
         loss = loss_per_millisecond(row, milliseconds)
         return NOTHING if loss is None else fixed(loss)
 
+    # the text of a row in each column of the table, by the column's title
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "feature": lambda row: (
             named(row.column) if row.selected else f"({named(row.column)})"
@@ -209,7 +216,10 @@ def evidence_text(
 
 
 def _position_text(row: FeatureEvidence, steps: int) -> str:
-    """Return the median position of a feature with its range; ">12" is after the last of 12 steps."""
+    """Return the median position of a feature on the halves' paths, with its 5 to 95 % range.
+
+    A position after the last of 12 ``steps`` is ">12".
+    """
     if row.position is None:
         return NOTHING
     low, median, high = (
@@ -248,6 +258,7 @@ def importance_text(
     """
     importance = measured.found
     rows = []
+    # Each group is a single feature: position of its loss, by column.
     index_of = {group[0]: number for number, group in enumerate(importance.groups)}
     for column in measured.columns[:max_features]:
         index = index_of[column]
@@ -283,6 +294,9 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
+    Optimism is how much smaller the left-out gain is if each query is left out of the
+    selection, too. Sentences for which numbers are missing are left out.
+
     Parameters
     ----------
     evidence : SelectionEvidence
@@ -303,6 +317,7 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
         )
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
+        # Without any gain there is no share of it, and another sentence says so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(

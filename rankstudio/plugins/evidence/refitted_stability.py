@@ -112,7 +112,9 @@ def refitting_seconds(
 
 
 def plan_of_halves(plan: Plan) -> Plan:
-    """Return the plan of the selector alone, without ranker and folds, that selects by its own criterion.
+    """Return the plan of the selector alone, without ranker and folds.
+
+    Its path is the method's own: no validation measure chooses among its steps.
 
     Raises
     ------

@@ -124,25 +124,34 @@ def repeated_left_out(
 def left_out_steps(
     estimator: LinearRanker, data: GivenData, earlier: RepeatedLeftOut | None = None
 ) -> Waiting[RepeatedLeftOut]:
-    """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
+    """Repeat the whole selection without each query, and measure it on that query.
 
     Parameters
     ----------
-    estimator, data
-        As in :func:`repeated_left_out`, grouped.
+    estimator : LinearRanker
+        Greedy RankRLS; it is not fitted here.
+    data : QueryData or TrainingData
+        Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments.
+        Result of an interrupted run with the same arguments; its queries are not
+        repeated.
 
     Yields
     ------
     PartialResult
         :class:`RepeatedLeftOut` of the finished queries, for both curves.
+
+    Returns
+    -------
+    RepeatedLeftOut
+        Errors on each query with the selection kept and with it repeated.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
     with STEADY:
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
+        # left-out error of each query with the first 0, 1, 2, ... features
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty = errors[0]
     # a path without features has the empty model's errors
@@ -161,6 +170,7 @@ def left_out_steps(
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
+            """Select without a query, and measure each step on that query."""
             coefs, selected[query] = _path_without_query(paths, query, usual.shape[1])
             repeated[query] = paths.errors_of(query, coefs)
 

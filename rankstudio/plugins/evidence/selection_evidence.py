@@ -209,13 +209,16 @@ def evidence_steps(
     earlier: SelectionEvidence | None = None,
     refit: Refit | None = None,
 ) -> Gathering:
-    """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
+    """Compute the evidence for a selection of features, part by part.
 
     Parameters
     ----------
-    estimator, data
-        As in :func:`selection_evidence`, grouped.
+    estimator : LinearRanker
+        A method that selects features; it is not fitted here.
+    data : QueryData or TrainingData
+        Documents grouped by query, or one ranking.
     options : EvidenceOptions, optional
+        Parts to compute, and their accuracy.
     earlier : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves,
         permutations and queries are not repeated.
@@ -228,6 +231,11 @@ def evidence_steps(
     ------
     PartialResult
         :class:`SelectionEvidence` so far.
+
+    Returns
+    -------
+    SelectionEvidence
+        The whole evidence.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), earlier, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
@@ -260,11 +268,17 @@ class _Evidence:
         earlier: SelectionEvidence | None,
         refit: Refit | None,
     ) -> None:
+        """Check the arguments, and find the parts that apply and are not done.
+
+        ``earlier`` is evidence to continue, and ``refit`` trains the method on halves
+        if its paths do not follow from sums; both may be None.
+        """
         if not isinstance(estimator, Selector):
             raise ParameterError(
                 "estimator", type(estimator).__name__, "a method that selects features"
             )
         self._data = training_data(data).for_method(accepts_sparse=False)
+        # These checks raise an error for data that are too small.
         if self._data.one_ranking:
             halved_count(1, self._data.y.size, _PURPOSE, one_ranking=True)
         else:
@@ -289,6 +303,7 @@ class _Evidence:
                 n_documents=n_documents,
             )
         self.found = earlier
+        # A group of columns is selected in one step, as a single feature is.
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
         n_selectable = len(units.groups) - len(
             units.containing(getattr(estimator, "banned", ()))
@@ -298,6 +313,8 @@ class _Evidence:
         self._path_estimator = _sized(
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
+        # λ and loss of the method's exact left-out error, or None. The method is its
+        # own judge, which compares sets of features, only if it selects by this error.
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = (
             exchange if exchange is not None and exchange.is_criterion else None
@@ -313,7 +330,7 @@ class _Evidence:
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
-        """Gather a part; yield progress."""
+        """Gather the part of a name of `PARTS` into ``found``; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
             "changes": self._changes,
@@ -333,7 +350,11 @@ class _Evidence:
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the set: the one given, or the first features of the estimator's path."""
+        """Return the columns of the set: that of the options, or what the estimator selects.
+
+        They are in the order of selection; if a method has no such order, columns with
+        large weights come first.
+        """
         n = self._data.X.shape[1]
         options = self._options
         if options.selected is not None:
@@ -345,6 +366,7 @@ class _Evidence:
                     "selected", list(columns), f"different columns from 0 to {n - 1}"
                 )
             return columns
+        # Only the last step of the path is needed.
         if options.n_features is None:
             *_, last = self._estimator.learn(self._data)
         else:
@@ -358,10 +380,10 @@ class _Evidence:
         return tuple(order[: options.n_features])
 
     def _applies(self, part: str) -> bool:
-        """Return whether a part is defined for the method and the data."""
+        """Return whether a part of `PARTS` is defined for the method and the data."""
         k = self.found.k
         n_queries = self.found.n_queries
-        # instead of preferences between documents
+        # The others are preferences between documents.
         has_labels = not self._data.preferring
         if part == "alternatives":
             return k > 0
@@ -377,7 +399,11 @@ class _Evidence:
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
     def _method_supports(self, part: str) -> bool:
-        """Return whether the method supports a part about its best sets or about the steps of its path."""
+        """Return whether the method supports a part about its best sets or the steps of its path.
+
+        Best sets need a method that selects by exact left-out errors; the other parts
+        need certain fast ways to learn its paths again.
+        """
         k = self.found.k
         path_estimator = self._path_estimator
         data = self._data
@@ -387,11 +413,13 @@ class _Evidence:
             )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
+            # The test permutes residuals, which supports losses that count ties only.
             counts_ties = self._exchange is None or self._exchange.cost.ties
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
             return has_sums and each_left_out(data)
+        # what is left are the deciding queries
         can_repeat = has_sums or self._options.n_refits > 0
         return k > 0 and (
             can_repeat or self._estimator.compared_by_query(data, k) is not None
@@ -430,6 +458,7 @@ class _Evidence:
         return not self._data.several or sums_fit(self._data)
 
     def _losses(self) -> Work:
+        """Measure left-out queries with the set, and with the set without each feature."""
         yield WorkProgress("leaving out each feature", 0.0)
         yield from self._sum_products()
         losses = feature_losses(
@@ -442,6 +471,10 @@ class _Evidence:
         self._keep(losses=losses)
 
     def _changes(self) -> Work:
+        """Compute the left-out error of the set after each change by one feature.
+
+        Nothing is kept if that would take longer than the time limit.
+        """
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
         candidates = tuple((yield from self._candidate_columns()).tolist())
@@ -459,6 +492,11 @@ class _Evidence:
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
+        """Select on halves of the queries or documents; keep the finished halves.
+
+        Methods whose paths do not follow from sums over queries are trained by
+        ``refit`` if there is one, for instance on other processors.
+        """
         if (
             self._refit is None
             or self._path_estimator.paths_from_sums(self._data) is not None
@@ -478,6 +516,7 @@ class _Evidence:
             yield progress
 
     def _deciding(self) -> Work:
+        """Find the queries that decide the step of each feature of the set."""
         k = self.found.k
         estimator_of_k = _sized(self._path_estimator, k)
         steps = (
@@ -496,6 +535,7 @@ class _Evidence:
         """Search for the best sets up to the time limit, which does not count compilation."""
         began = inf
         share = 0.0
+        # names of the functions that were compiled since the last progress
         compiled = list[str]()
         with (
             announced(compiled.append),
@@ -556,10 +596,12 @@ class _Evidence:
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
 
     def _ties(self) -> Waiting[dict[int, int]]:
-        """Return for each selected column with a tie a column outside the set that has the same score.
+        """Return the column outside the set that has the same score as a selected column at its step.
 
-        There are no ties for scores per cost, for random candidates, for sets that are
-        not nested, and for a selection that differs from the method's path.
+        The result is a dict from selected column to the other one, without columns that
+        have no such tie. It is empty for scores per cost, for random candidates, for
+        sets that are not nested, and for a selection that differs from the method's
+        path.
         """
         method = self._estimator
         evidence = self.found
@@ -597,18 +639,23 @@ class _Evidence:
         selected on the halves that do not select the column, and not on the others.
         """
         candidates = yield from self._candidate_columns()
+        # Features are centred within each query, so that these (n, n) sums of products
+        # give correlations; a constant feature has none (NaN).
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
         with np.errstate(divide="ignore", invalid="ignore"):
             correlations = products[column, candidates] / np.sqrt(squares)
+        # position of the most similar candidate
         order = np.argsort(-np.nan_to_num(np.abs(correlations)), kind="stable")[:1]
         if self.found.stability is not None:
+            # (halves, columns); a place of 0 stands for "not selected"
             is_selected = (self.found.stability.places > 0) & (
                 self.found.stability.places <= self.found.size
             )
             share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(
                 axis=0
             )
+            # Those that no half selects are left out again.
             likely = np.argsort(-share_apart, kind="stable")[:_RIVALS]
             order = np.union1d(
                 order, likely[is_selected[:, candidates[likely]].any(axis=0)]
@@ -633,10 +680,11 @@ class _Evidence:
     def _best_without(
         self, column: int, rest: tuple[int, ...]
     ) -> Waiting[tuple[int, ...]]:
-        """Return the best set of k - 1 features without a column, or the rest of the selection.
+        """Return the best set of k - 1 features without a column, or ``rest``.
 
-        The rest of the selection is returned if the best set is unknown or would take
-        long to find, and with groups, where no set lacks a single feature.
+        ``rest``, the selection without the column, is returned if the best set is
+        unknown or would take long to find, and with groups, where no set lacks a single
+        feature.
         """
         if self.found.groups:
             return rest
@@ -650,6 +698,7 @@ class _Evidence:
         space = replace(space, excluded=(*space.excluded, column))
         for progress in find_best_subset(self._data, space):
             yield progress
+        # The last progress has the complete result.
         last = progress.found.sizes[-1]
         return last.features if last.size == len(rest) and last.features else rest
 
@@ -657,6 +706,7 @@ class _Evidence:
         """Find the sets as good as the proved best sets of the selection's size and one below."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         limit = self._options.most_sets
+        # A feature is dispensable if a set of one feature less is as good.
         two_sizes = (self.found.size - 1, self.found.size)
         subsets = [
             sized
@@ -683,6 +733,7 @@ class _Evidence:
             self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
+        """Compare the steps of the path with chance, by permutations; keep those that are done."""
         work = significance_steps(
             self._path_estimator,
             self._data,
@@ -696,6 +747,7 @@ class _Evidence:
             yield progress
 
     def _repeated(self) -> Work:
+        """Repeat the selection without each query; keep the queries that are done."""
         for progress in left_out_steps(
             self._path_estimator, self._data, self.found.repeated
         ):
@@ -716,10 +768,11 @@ class _Evidence:
 def _difference(
     features: tuple[int, ...], errors: Floats, other_errors: Floats
 ) -> SetDifference:
-    """Return the excess error of a set over another set, from the errors of both sets in each query.
+    """Return the excess error of a set over another set, with its standard error.
 
-    A total within rounding is set to 0: a test could find the difference between a set
-    and its copy significant.
+    ``errors`` and ``other_errors``, shape (Q,), are those of the set of ``features``
+    and of the other set in each query. A total within rounding is set to 0: a test
+    could find the difference between a set and its copy significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())

@@ -114,8 +114,13 @@ def shapley_shares(
 def shapley_steps(
     estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
 ) -> Waiting[ShapleyShares]:
-    """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
+    """Divide the left-out gain of a set fairly among its features; yield progress.
+
+    ``features`` are the 0-based columns of the set, by default those that the estimator
+    selects. The gain is that over a model without features.
+    """
     rows = training_data(data)
+    # λ and loss of the estimator's exact left-out error; an error without one
     judge = exact_exchange(estimator, rows, "Shapley shares")
     return (
         yield from exchanged_shares(
@@ -127,10 +132,15 @@ def shapley_steps(
 def exchanged_shares(
     judge: ExactExchange, data: TrainingData, columns: tuple[int, ...]
 ) -> Waiting[ShapleyShares]:
-    """Yield progress, and return the shares of some columns by the λ and loss of a judge."""
+    """Divide the left-out gain of a set of columns fairly among them; yield progress.
+
+    The gain is the decrease of RankRLS's left-out error, with the λ and loss of
+    ``judge``, from that of a model without features.
+    """
     with STEADY:
         narrow = summed_rows(data, judge.cost, columns)
         search = on_demand_search(narrow, judge.regularization, len(columns))
+    # one error per subset; the bits of its index are its columns
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors
     # The index 2^i - 1 has the bits of the first i columns.
@@ -146,7 +156,10 @@ def exchanged_shares(
 def _columns_of_subset(
     estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """Return the columns of the model, checked."""
+    """Return the columns of the set as a tuple; ParameterError unless they are valid.
+
+    Without ``features``, they are those that the estimator selects.
+    """
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
         raise ParameterError("features", None, "columns, as RankRLS selects none")
@@ -157,9 +170,10 @@ def _columns_of_subset(
 
 
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
-    """Return the leave-query-out error of each subset of k columns, (2^k,).
+    """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns.
+    The bits of a subset's index are its columns. ``search`` can move to a subset and
+    then give its error, and that with each further column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()

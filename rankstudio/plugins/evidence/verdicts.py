@@ -62,6 +62,7 @@ class VerdictRules:
     stop_level: float = 0.05
 
     def __post_init__(self) -> None:
+        """Raise a ParameterError for a threshold outside of its range."""
         if not 0.5 < self.threshold <= 1:
             raise ParameterError(
                 "threshold", self.threshold, "a number greater than 0.5 and at most 1"
@@ -358,6 +359,8 @@ def partner_of(
     for exchange in exchanges:
         partner_selected = inside[:, exchange.column]
         share = float((selected | partner_selected).mean())
+        # The partner is on more than half of the halves without the feature: share
+        # minus selected.mean() is the share of halves with the partner alone.
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
         is_rarely_together = (
             selected & partner_selected
@@ -368,6 +371,7 @@ def partner_of(
             is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         )
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
+            # The smallest tuple has the largest share, and then the lowest column.
             partners.append((-share, exchange.column, exchange))
     if not partners:
         return None

@@ -198,6 +198,7 @@ class EvidenceController(PageController):
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        # (widget, its share of spare space, its usual size in pixels)
         left_column = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
             "evidence-right",
@@ -226,7 +227,10 @@ class EvidenceController(PageController):
             self.queriesAsked.emit(model.fold.number, queries)
 
     def _deciding(self, feature: int) -> tuple[int, ...]:
-        """Return the positions of the queries that decide the step of a feature."""
+        """Return the positions of the queries that decide the step of a feature, by its id.
+
+        Without them, the step would select another feature. () if none are known.
+        """
         evidence = self.evidence.found
         ids, _ = self._columns
         steps = evidence.deciding if evidence is not None else None
@@ -235,7 +239,7 @@ class EvidenceController(PageController):
         )
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return the actions of the menu of a row."""
+        """Return the actions of the menu of a feature's row: to list its deciding queries, if any."""
         action = RowAction(
             tr("List the deciding queries"), partial(self.show_deciding, feature)
         )
@@ -247,7 +251,7 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _mark(self, feature: int) -> None:
-        """Highlight the inspected feature."""
+        """Highlight the inspected feature, by its id, in the plot and in the table."""
         self.probability.plot.mark(feature)
         rows = [
             evidence_row
@@ -284,6 +288,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _begin(self) -> None:
+        """Draw each panel in its own turn of the event loop, so that the window stays responsive."""
         turns().ask(
             self._show_smallest,
             self._show_work,
@@ -315,7 +320,10 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_work(self) -> None:
-        """Show the progress of each package, and the panels that apply, with placeholders before results."""
+        """Show the progress of each package, and the panels that apply, with placeholders before results.
+
+        A package is the evidence that one panel shows and that is computed together.
+        """
         if not self.panel.isVisible():
             return
         evidence = self.evidence
@@ -375,12 +383,16 @@ class EvidenceController(PageController):
 
     @property
     def _permutes(self) -> bool:
-        """Whether the features of the model are permuted, because losses without them cannot be computed."""
+        """Whether to offer losses with features permuted, as losses without them cannot be computed.
+
+        That is the case for a method that selects no features, and for a selection
+        whose evidence is complete and has no losses.
+        """
         evidence = self.evidence
         model = self._current.model
         if model is None or preferences_of(model.plan):
             return False
-        if evidence.model is None:
+        if evidence.model is None:  # no evidence applies to the shown model
             return not model.plan.entry.selects
         selection_evidence = evidence.found
         is_measured = (
@@ -433,12 +445,14 @@ class EvidenceController(PageController):
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
+        # A part that names no attribute of the evidence is itself the value.
         state = (
             self.evidence.key,
             evidence.rules,
             *(getattr(evidence, str(part), part) for part in parts),
         )
         shown_state = self._shown.get(panel_name, ())
+        # Identity first: arrays have no single answer to ==.
         is_same = len(shown_state) == len(state) and all(
             a is b or a == b for a, b in zip(shown_state, state, strict=True)
         )
@@ -447,7 +461,7 @@ class EvidenceController(PageController):
 
     @property
     def _columns(self) -> tuple[list[int], tuple[str, ...]]:
-        """Ids and names of the data's columns."""
+        """Ids and names of the data's columns, as two sequences; both are empty without data."""
         dataset = self._session.dataset
         return (
             (dataset.feature_ids.tolist(), dataset.feature_names)
@@ -457,6 +471,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_features(self) -> None:
+        """Show the table of features and the curves of their probabilities, if anything is new."""
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
         evidence = self._changed_evidence(
@@ -481,6 +496,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_best(self) -> None:
+        """Show the best set, if anything is new; only methods with exact errors have one."""
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
         evidence = self._changed_evidence(
             "best", "best", "near_best", self.evidence.whole, is_done
@@ -496,6 +512,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_sets(self) -> None:
+        """Show the sets as good as the best, and those under the user's conditions, if anything is new."""
         self._forget_wishes()
         wishes = tuple(sorted(self._wanted.items()))
         evidence = self._changed_evidence(
@@ -517,6 +534,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_stop(self) -> None:
+        """Show the tests of the steps and the left-out curve, if anything is new."""
         progress = self.evidence.progress(Package.STOP)
         has_steps = self.evidence.steps_tested
         is_final = progress is not Progress.RUNNING
@@ -536,6 +554,7 @@ class EvidenceController(PageController):
         self.stop.setVisible(shows_steps or self.stop.path_possible())
 
     def _why_none(self) -> str:
+        """Return a sentence on why no evidence applies to the shown model."""
         model = self._current.model
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
@@ -600,13 +619,14 @@ class EvidenceController(PageController):
         columns = {
             int(feature): index for index, feature in enumerate(dataset.feature_ids)
         }
+        # The columns with each of the two conditions; `_wanted` has them by feature id.
         required, excluded = (
             [
                 columns[feature]
                 for feature, state in self._wanted.items()
-                if state == choice
+                if state == condition
             ]
-            for choice in (REQUIRED, EXCLUDED)
+            for condition in (REQUIRED, EXCLUDED)
         )
         text = tr("Searching for the best set")
         best_with = self.evidence.tasks.best_with
@@ -651,7 +671,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def show_sizes(self) -> None:
-        """List the best set of each size."""
+        """Open a dialog that lists the best set of each size, and searches while it is open."""
         request = self.evidence.wanted
         dataset = self._session.dataset
         models = self._models
@@ -679,9 +699,10 @@ class EvidenceController(PageController):
         record = self.run_set(columns, name, is_shown=False, all_folds=True)
         if record is None:
             return
-        for compared in (source, record):
-            if compared is not None:
-                marks.tick(compared.key, True)
+        # Ticked runs are compared.
+        for compared_run in (source, record):
+            if compared_run is not None:
+                marks.tick(compared_run.key, True)
         self.comparisonShown.emit(record.key)
 
     def run_set(
@@ -711,6 +732,8 @@ class EvidenceController(PageController):
         runs = self._models.runs
         if model is None or dataset is None:
             return None
+        # A run of greedy RankRLS in which all features are pinned, so that its path is
+        # the one set.
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
@@ -743,6 +766,7 @@ class EvidenceController(PageController):
             rule="best",
             hand_chosen=hand_choices_text(tuple(choices)),
         )
+        # Show a run of the same set instead of a second one.
         for record in runs.records:
             is_same = (
                 _learned(record.plan) == _learned(plan) and record.dataset is dataset
@@ -764,11 +788,12 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     For another selector, these are the parameters of the RankRLS that ranks with its
     features.
     """
-    chosen = model.plan.combination(model.values)
+    combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
-        values = dict(chosen.parameters)
+        values = dict(combination.parameters)
     else:
-        ranked = chosen.ranker if model.plan.ranker else chosen.parameters
+        # The ranker may be a method of its own, or the selector itself.
+        ranked = combination.ranker if model.plan.ranker else combination.parameters
         defaults = {
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
@@ -777,6 +802,7 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
         }
+    # A plan has a tuple of values for parameters with a grid, such as λ.
     return {
         **values,
         **{grid.name: (values[grid.name],) for grid in GREEDY_RANKRLS.grids},
@@ -784,11 +810,12 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
-    """Return the values of λ that the plan of a model tries.
+    """Return the values of λ that the plan of a model tries, by the name of the parameter.
 
     If it tries none, they are the default values.
     """
     plan = model.plan
+    # λ belongs to the RankRLS that ranks with the features of another selector.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
     return {
@@ -798,7 +825,10 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:
-    """Return the parts of a plan that determine the models learned, their folds and measures."""
+    """Return the parts of a plan that determine its models, their folds and measures.
+
+    Two plans with equal parts give equal runs on the same data.
+    """
     models = (
         plan.method,
         plan.parameters,

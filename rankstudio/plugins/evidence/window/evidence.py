@@ -220,7 +220,11 @@ class Evidence(QObject):
 
     @property
     def one_ranking(self) -> bool:
-        """Whether the training documents of the shown model are one ranking, so that no queries are compared."""
+        """Whether the training documents of the shown model are a single query.
+
+        No queries can be compared then. Preferences between documents do not count as
+        one ranking.
+        """
         model = self._current.model
         return (
             model is not None
@@ -230,7 +234,11 @@ class Evidence(QObject):
 
     @property
     def whole(self) -> bool:
-        """Whether all evidence applies to the method, not only the parts that apply to any selector."""
+        """Whether all evidence applies to the method, not only the parts that apply to any selector.
+
+        The other parts need exact left-out errors, which are known for pairs of
+        documents within a query.
+        """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
@@ -251,6 +259,7 @@ class Evidence(QObject):
         if plan.ranker_entry is not None:
             entry = plan.ranker_entry
             values = chosen.ranker
+        # A selector without a separate ranker names the method it ranks with.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
         ) == "query"
@@ -264,6 +273,7 @@ class Evidence(QObject):
         has_step_test = {"paths_from_sums", "step_test"} <= set(
             model.plan.entry.capabilities
         )
+        # Other searches also remove features, so that a step does not add just one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
         is_forward = all(
@@ -286,6 +296,7 @@ class Evidence(QObject):
             tuple(ids.index(feature_id) for feature_id in group)
             for group in feature_groups_of(model.plan).values()
         )
+        # A set made by hand is run as one group of all its features.
         return () if set(groups[0]) == set(model.step.selected) else groups
 
     @property
@@ -351,7 +362,11 @@ class Evidence(QObject):
     # What is computed
 
     def progress(self, package: Package) -> Progress:
-        """Return the state of the computation of a package for the shown selection."""
+        """Return the state of the computation of a package for the shown selection.
+
+        A package is the evidence that one panel shows; it is absent if it does not
+        apply to the method, and waits if it is to begin without a further click.
+        """
         state = self._known.get(self._key) if self._key else None
         key = self._key
         if (
@@ -426,7 +441,11 @@ class Evidence(QObject):
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
-        """Estimate the seconds of a search among ``sets`` sets, from the pace of an unfinished search."""
+        """Estimate the seconds of a search among ``sets`` sets.
+
+        After an unfinished search, its pace gives the estimate: infinity if it searched
+        too few sets. Otherwise, it is a formula that was fitted to measured times.
+        """
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
@@ -493,7 +512,11 @@ class Evidence(QObject):
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
-        """Forget losses by another measure than the shown one, so that they are computed again."""
+        """Forget losses by another measure than the shown one, so that they are computed again.
+
+        ``state`` is that of the shown selection. A computation of losses by the former
+        measure ends.
+        """
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
             if state.found is not None and self._working is None:
@@ -528,6 +551,7 @@ class Evidence(QObject):
         if not is_idle or model is None or key is None or not self.seen():
             self.changed.emit()
             return
+        # Only one package is computed at a time; its end calls this again.
         for package in Package:
             if self.progress(package) is not Progress.WAITING:
                 continue
@@ -537,17 +561,23 @@ class Evidence(QObject):
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
+        """Begin to compute a package for the selection of a key, in the background."""
         self._working = (key, package)
         self._share = 0.0
         request = self._request(model, package)
         evidence = self._known[key].found
         if evidence is not None and package is Package.BEST:
+            # Parts that are done are not computed again, unless they are removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self.tasks.evidence(request, evidence))
 
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
-        """Return the request for a package of the evidence for a model's selection."""
+        """Return the request for a package of the evidence for a model's selection.
+
+        It says which parts are computed, by which measure, and within which limits.
+        """
         parts = PARTS[package]
+        # A quick search joins the first package, whose alternatives need the best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
@@ -666,7 +696,8 @@ class Evidence(QObject):
     def place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is None if it does not.
+        It is the study, the run, the number of the fold and the name of the model. None
+        without a study, and for runs or models that are not stored in it.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -689,7 +720,10 @@ class Evidence(QObject):
         )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence for the shown selection if it is of a stored run and has its convention."""
+        """Store the evidence for the shown selection if it is of a stored run and has its convention.
+
+        ``tell`` says whether others are informed once it is stored.
+        """
         location = self.place()
         evidence = state.found
         model = self.model
@@ -786,9 +820,10 @@ class Evidence(QObject):
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
-        """Return the number of sets that are as large as the selection.
+        """Return the number of sets of candidates that are as large as the selection.
 
-        A group counts as one feature.
+        A group of columns counts as one feature, in the candidates and in the
+        selection.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -806,7 +841,11 @@ class Evidence(QObject):
         return path_length(len(model.step.selected), int(model.fold.train.n_features))
 
     def _refit_seconds(self, model: SelectedModel) -> float:
-        """Estimate the seconds of training again on the missing halves, from the time of the run."""
+        """Estimate the seconds of training again on the missing halves, from the time of the run.
+
+        For some methods, training again without deciding queries is added. Infinity if
+        the run has no time.
+        """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
         if record is None or isinf(seconds_once):
@@ -817,6 +856,7 @@ class Evidence(QObject):
             "compared_by_query" in entry.capabilities
             or "paths_from_sums" in entry.capabilities
         )
+        # Only methods of other packages (with an origin) are trained again.
         needs_no_refits = (
             entry.origin is None or has_faster_way or preferences_of(record.plan)
         )
@@ -877,6 +917,7 @@ def _read(
 
 
 def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
+    """Return the evidence stored as bytes, for data with ``n_features`` columns; runs on the worker."""
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)

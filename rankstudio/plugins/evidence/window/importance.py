@@ -127,9 +127,10 @@ class Importance(QObject):
 
     @property
     def _known(self) -> _Known | None:
-        """State of the shown model on the part and by the measure.
+        """Importance of the shown model on the shown part and by the shown measure, so far.
 
-        It is None if it cannot be measured.
+        It is made on first use. None if the model was not learned from features, or the
+        part has fewer than two queries.
         """
         model = self._current.model
         part = self.part
@@ -144,7 +145,7 @@ class Importance(QObject):
         if key not in self._models:
             self._models[key] = _Known(model.step, part, model.plan.seed)
             if len(self._models) > _MAX_MODELS:
-                del self._models[next(iter(self._models))]
+                del self._models[next(iter(self._models))]  # the oldest one
         return self._models[key]
 
     @property
@@ -240,7 +241,7 @@ class Importance(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the importance found at the end."""
+        """Keep the importance once the work has ended; note that it was stopped if it is incomplete."""
         if self._working is None or self._work.busy:
             return
         analysis = self._working
@@ -258,7 +259,8 @@ class Importance(QObject):
     def _place(self) -> Place | None:
         """Return where the study stores the importance of the shown model.
 
-        It is None if it does not.
+        It is the study, the run, the number of the fold and a name; None if the model
+        is not stored in a study.
         """
         location = self._evidence.place()
         if location is None:
@@ -301,7 +303,7 @@ class Importance(QObject):
             return
         if analysis.found is not None or analysis.read or analysis is self._working:
             return
-        analysis.read = True
+        analysis.read = True  # once is enough, also if nothing is stored
         self._reading = analysis
 
         def take(importance: PermutationImportance | None) -> None:
@@ -317,7 +319,10 @@ class Importance(QObject):
 def _importance_steps(
     step: Step, part: RankingDataset, measure: str, convention: str, seed: int
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
-    """Yield the share of the work that is done, and the importance so far."""
+    """Permute the features of a model on the documents of a part.
+
+    Yield the share of the work that is done, and the importance so far, None at first.
+    """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only

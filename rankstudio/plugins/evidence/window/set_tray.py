@@ -144,6 +144,7 @@ class SetChip(FeatureChip):
             self._fit_width()
 
     def _fit_width(self) -> None:
+        """Set the width of the chip to that of its text: id and name, or the id alone."""
         advance = self.fontMetrics().horizontalAdvance
         named_width = min(
             advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
@@ -223,7 +224,7 @@ class SetChip(FeatureChip):
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        # the effect depends on where the chip is dropped
+        # Widgets that accept the drop decide what it does.
         drag.exec(Qt.DropAction.MoveAction)
 
 
@@ -303,7 +304,10 @@ class SetTray(QFrame):
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
 
     def show_set(self, feature_set: ShownSet, *, undoable: bool) -> None:
-        """Show a set."""
+        """Show a set: its chips, a sentence, and for each chip the error after a swap, if any.
+
+        ``undoable`` says whether there is a change of the set to undo.
+        """
         before = self._shown
         self._shown = feature_set
         if before is None or before.features != feature_set.features:
@@ -423,6 +427,7 @@ class SetTray(QFrame):
         n_shown = 0
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
+            # At least one chip is shown. isHidden, as the tray itself may be invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
         hidden = features[n_shown:]
@@ -599,6 +604,7 @@ class SetTrayController(Controller):
         The form of the next run and the shown run stay.
         """
         labels = {record.label.name for record in self._models.runs.records}
+        # the first number without a run "Set 1", "Set 2", ...
         number = next(
             n
             for n in range(1, len(labels) + 2)
@@ -607,7 +613,10 @@ class SetTrayController(Controller):
         self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return the actions of the menu of a feature in a table."""
+        """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
+
+        There are none if the set cannot be edited.
+        """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
             return []
@@ -649,6 +658,10 @@ class SetTrayController(Controller):
                 self._serve_table(table, table.feature_of)
 
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
+        """Follow the mouse over a table, and let its rows be dragged into the set.
+
+        ``feature_of`` returns the feature id of a row; id 0 stands for no feature.
+        """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
         )
@@ -722,7 +735,10 @@ class SetTrayController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        """Show the set in the visible trays."""
+        """Show the set in the visible trays, and have its changes computed if they are needed.
+
+        Each selection has its own set: the selection itself, until the user edits it.
+        """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
         model = evidence.model
@@ -756,6 +772,7 @@ class SetTrayController(Controller):
         changes = self._known_changes
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
+        # The hovered feature (id 0 if there is none) goes before the inspected one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)
@@ -765,6 +782,7 @@ class SetTrayController(Controller):
         selection_error = model.step.criterion
         if not self.edited or not selection_error:
             return error
+        # share by which the set's error is above that of the selection
         above = changes.criterion / selection_error - 1
         if abs(above) < NEGLIGIBLE:
             return error
@@ -822,7 +840,11 @@ class SetTrayController(Controller):
 
     @Slot(QPoint)
     def _offer(self, position: QPoint) -> None:
-        """Offer features to add, the best ones first."""
+        """Open a menu with the features whose addition gives the lowest error, the best one first.
+
+        ``position`` is that of the menu on the screen. Any other feature can be chosen
+        in a dialog.
+        """
         menu = self._new_menu()
         changes = self._known_changes
         if changes is not None:
@@ -840,7 +862,11 @@ class SetTrayController(Controller):
 
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, position: QPoint) -> None:
-        """Offer the actions on a feature of the set."""
+        """Open a menu to remove a feature of the set, by its id, or to replace it.
+
+        The best replacements are listed with the change of the error. ``position`` is
+        that of the menu on the screen.
+        """
         menu = self._new_menu()
         changes = self._known_changes
         column = self._session.column_of(feature)
@@ -861,6 +887,7 @@ class SetTrayController(Controller):
 
     @Slot()
     def _ask_feature(self) -> None:
+        """Let the user choose a feature outside the set in a dialog, and add it."""
         dataset = self._session.dataset
         if dataset is None:
             return
@@ -888,6 +915,10 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
+        """Return what the changes of the set depend on: the model's path and the columns.
+
+        None if there is no set to edit, so that nothing is computed.
+        """
         key = self._evidence.evidence.key
         return (
             None
@@ -896,6 +927,7 @@ class SetTrayController(Controller):
         )
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the changes of the set; None without a model."""
         request = self._evidence.evidence.wanted
         if request is None:
             return None
@@ -913,7 +945,7 @@ class SetTrayController(Controller):
         return int(self._session.dataset.feature_ids[column])
 
     def _id_and_name(self, feature: int) -> str:
-        """Return a feature's id and name."""
+        """Return a feature's id and name, or only the id if the data do not have the feature."""
         dataset = self._session.dataset
         column = self._session.column_of(feature)
         return (

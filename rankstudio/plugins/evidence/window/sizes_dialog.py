@@ -62,7 +62,7 @@ class SizeRow:
 
 
 def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
-    """Return a row for each size of which a set is known.
+    """Return a row of the dialog's table for each size of which a set is known.
 
     ``ids`` are those of the data's columns.
     """

@@ -122,6 +122,7 @@ class StopPanel(Panel):
         Parameters
         ----------
         widget : QWidget
+            The view, of another page.
         title : str
             Title of the panel if it shows only this view.
         possible : callable
@@ -163,6 +164,7 @@ class StopPanel(Panel):
         tests = evidence.significance
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
+        # Why a plot is empty: both are missing only for data that are too large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
@@ -246,6 +248,7 @@ class StopPanel(Panel):
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
+        """Show the widgets of the chosen view: p values, left-out curve, or the whole path."""
         view = self.view.value() if self._shows_steps else PATH
         self.p_plot.setVisible(view == P)
         self.curve.setVisible(view == CURVE)
@@ -264,12 +267,13 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the gain that is lost with repeated selection.
 
-    It is "" if unknown.
+    Repeated means that each query is left out of the selection, too. The sentence is ""
+    until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""
-    index = min(evidence.k, repeated.usual.shape[1]) - 1
+    index = min(evidence.k, repeated.usual.shape[1]) - 1  # the path may be shorter
     return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."
