@@ -80,8 +80,8 @@ class SubsetSpace:
     def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
         """Return the sets of up to ``n_features`` features that a method may select.
 
-        ``judge`` has the options of the method: RankRLS or greedy RankRLS, whose exact
-        left-out error compares the sets.
+        ``judge`` has the options of the method: RankRLS or greedy RankRLS,
+        whose exact left-out error compares the sets.
         """
         return cls(
             n_features,
@@ -95,13 +95,15 @@ class SubsetSpace:
         )
 
     def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
-        """Validate the options for some training data, and prepare the search for the best sets.
+        """Validate the options for some training data, and prepare the search.
 
-        The results are the rows of the loss (features and labels whose squared error
-        is the loss of the pairs), the problem of choosing their columns, and the rules
-        that a set must obey: size, pinned and banned columns, budget.
+        The results are the rows of the loss (features and labels whose
+        squared error is the loss of the pairs), the problem of choosing
+        their columns, and the rules that a set must obey: size, pinned and
+        banned columns, budget.
         """
         data = training_data(data)
+
         # The next two lines are called for their errors only: leaving queries out takes
         # at least two of them, and λ must be above 0.
         several_queries(data.ptr, "Best set")
@@ -341,6 +343,7 @@ def best_subset(
     )
     began = perf_counter()
     best = BestSubset(())
+
     # Each state of the search is a valid result, so the last one before the time limit
     # is returned.
     with closing(find_best_subset(group(X, y, qid), space)) as work:
@@ -348,6 +351,7 @@ def best_subset(
             best = progress.found
             if max_seconds is not None and perf_counter() - began > max_seconds:
                 break
+
     return best
 
 
@@ -361,7 +365,8 @@ def find_best_subset(
     data : QueryData or TrainingData
         Training data of any size.
     space : SubsetSpace
-        The sets to compare (size, required and excluded columns, budget), and the loss.
+        The sets to compare (size, required and excluded columns, budget),
+        and the loss.
 
     Yields
     ------
@@ -370,11 +375,13 @@ def find_best_subset(
         the result. Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)
+
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
+
     with closing(search_sizes(rows, problem, rules)) as work:
         for state in work:
             states[state.size] = state
@@ -388,8 +395,8 @@ def find_best_subset(
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
     """Return the best subset of one size that a search knows by now.
 
-    No set has a criterion below ``state.lower``, so the rest up to the criterion is the
-    gap.
+    No set has a criterion below ``state.lower``, so the rest up to the
+    criterion is the gap.
     """
     return SizedSubset(
         size=state.size,

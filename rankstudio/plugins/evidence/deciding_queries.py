@@ -104,6 +104,7 @@ def deciding_steps(
         One per feature.
     """
     rows = training_data(data)
+
     # Three ways, the best first: paths from sums over queries are exact and fast,
     # scores divided among the queries give an estimate, and the rest is trained again.
     prepare_paths = estimator.paths_from_sums(rows)
@@ -116,16 +117,20 @@ def deciding_steps(
         if estimator.compared_by_query(rows, min(k, rows.X.shape[1])) is not None:
             return (yield from margin_steps(estimator, rows, n_features))
         return (yield from refit_steps(estimator, rows, n_features, n_refits))
+
     # One query is removed at least, and two must remain.
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
+
     # STEADY: the same result on any number of threads
     with STEADY:
         search = _QuerySearch(summed_paths(estimator, rows))
     steps: tuple[DecidedStep, ...] = ()
+
     for step in range(len(search.selected)):
         with STEADY:
             steps = (*steps, search.decided(step))
         yield PartialResult(_PROGRESS_TEXT, len(steps) / len(search.selected), steps)
+
     return steps
 
 
@@ -141,16 +146,18 @@ class _QuerySearch:
     def decided(self, step: int) -> DecidedStep:
         """Return the smallest group of deciding queries found for a step, counted from 0.
 
-        Queries that favor the selected feature most over a rival are removed first; a
-        few rivals are tried.
+        Queries that favor the selected feature most over a rival are
+        removed first; a few rivals are tried.
         """
         winner = self.selected[step]
         earlier_features = self.selected[:step]
         best = DecidedStep(winner, (), None)
         if step < self._paths.n_pinned:  # selected whatever the queries say
             return best
+
         # left-out error of each query with each feature added, shape (Q, n)
         errors = self._paths.errors(earlier_features).added
+
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
@@ -159,24 +166,28 @@ class _QuerySearch:
                 not best.queries or len(candidate.queries) < len(best.queries)
             ):
                 best = candidate
+
         return best
 
     def _rivals(self, step: int, errors: Floats) -> list[int]:
-        """Return the candidates that seem to need the fewest queries to win against a step's feature.
+        """Return the candidates that seem to need the fewest queries to win a step.
 
-        ``errors``, shape (Q, n), are the errors of Q queries with each of n features
-        added.
+        ``errors``, shape (Q, n), are the errors of Q queries with each of n
+        features added.
         """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
+
         # Features that are constant in every query are candidates only if all are.
         candidates = prefer(np.flatnonzero(~np.isnan(scores)), self._paths.informative)
         candidates = candidates[candidates != winner]
+
         # Leads of the winner over each candidate in the queries, the greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array(
             [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
         )
+
         # by the number of queries first, then by score
         order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
@@ -184,23 +195,27 @@ class _QuerySearch:
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Find the smallest number of first queries of ``order`` that decide a step.
 
-        The search starts from ``estimate`` and widens by doubled strides, up and then
-        down, so that a good estimate takes few trials. The result has no queries if
-        none up to a limit decide.
+        The search starts from ``estimate`` and widens by doubled strides,
+        up and then down, so that a good estimate takes few trials. The
+        result has no queries if none up to a limit decide.
         """
         winner = self.selected[step]
+
         # At least two queries remain; the estimate bounds how many are worth a trial.
         limit = min(order.size - 2, 2 * estimate + 8)
         count = min(max(1, estimate), limit)
         stride = 1
         lower = 0  # the step selects the same feature without the first `lower` queries
+
         while (instead := self._chosen_without(step, order[:count])) == winner:
             if count >= limit:
                 return DecidedStep(winner, (), None)
             lower = count
             count = min(count + stride, limit)
             stride = 2 * stride
+
         stride = 1
+
         while count - lower > 1:
             fewer = max(count - stride, (count + lower) // 2)
             chosen = self._chosen_without(step, order[:fewer])
@@ -210,6 +225,7 @@ class _QuerySearch:
                 count = fewer
                 instead = chosen
                 stride = 2 * stride
+
         return DecidedStep(winner, tuple(order[:count].tolist()), instead)
 
     def _chosen_without(self, step: int, removed: Ints) -> int | None:

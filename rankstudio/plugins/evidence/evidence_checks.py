@@ -105,6 +105,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
             _check_type(value, matching[0], name)
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
+
         # Floats and integers of any width are accepted, other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
@@ -114,6 +115,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         )
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
+
         # the type of each member: tuple[int, ...] repeats one type
         kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         for member, expected in zip(value, kinds, strict=True):
@@ -140,7 +142,8 @@ def _require(is_valid: bool, description: str) -> None:
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Require distinct columns below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are refused.
+    If ``n`` is None, the number is unknown, and only absurd columns are
+    refused.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -187,25 +190,32 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     _check_range(evidence.n_documents or 0, 0, _MAX_COUNT, "n_documents")
     _require(all(map(len, evidence.groups)), "groups")
     _require(len(set(evidence.done)) == len(evidence.done), "done")
+
     for part, name in (
         (evidence.losses, "losses"),
         (evidence.changes, "changes"),
         (evidence.shares, "shares"),
     ):
         _require(part is None or len(part.features) == k, name)
+
     _require(evidence.deciding is None or len(evidence.deciding) == k, "deciding")
+
     # All arrays with a value for each column of the data have the same width.
     widths = [sets.inclusion.size for sets in evidence.near_best or ()]
     widths += [] if evidence.changes is None else [evidence.changes.added.size]
     widths += [] if evidence.stability is None else [evidence.stability.counts.shape[1]]
     _require(len(set(widths)) <= 1, "columns")
+
     # The keys of these mappings are columns, and so are the values of `tied`.
     for column in evidence.exchanges or ():
         _check_columns([column], n, "exchanges")
+
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
+
     # Several features may be tied with the same column, so the values may repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
+
     for step in evidence.deciding or ():
         _require(
             all(0 <= query < evidence.n_queries for query in step.queries), "deciding"
@@ -275,10 +285,11 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 
 
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
-    """Check left-out errors: one per query without features, (Q,), then with each path, (Q, steps).
+    """Check left-out errors: (Q,) without features, and (Q, steps) with each path.
 
-    The selection was repeated without each query, so there is one set per query. ``n``
-    is the number of columns of the data, or None if it is unknown.
+    The selection was repeated without each query, so there is one set per
+    query. ``n`` is the number of columns of the data, or None if it is
+    unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")

@@ -63,8 +63,8 @@ def _probability_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each feature's selection probability by set size.
 
-    It is None without half-samples. ``of`` names the data and method, and ``named``
-    returns the name of a column.
+    It is None without half-samples. ``of`` names the data and method, and
+    ``named`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
@@ -114,8 +114,8 @@ def _loss_figure(
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    It is None without losses. ``of`` names the data and method, and ``named`` returns
-    the name of a column.
+    It is None without losses. ``of`` names the data and method, and
+    ``named`` returns the name of a column.
     """
     if evidence.losses is None:
         return None
@@ -189,14 +189,15 @@ def _near_best_figure(
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
-    Each row is a feature and each column a set; a cell has the relative excess of the
-    set's error in percent, or NaN if the set lacks the feature. It is None without
-    sets.
+    Each row is a feature and each column a set; a cell has the relative
+    excess of the set's error in percent, or NaN if the set lacks the
+    feature. It is None without sets.
     """
     near = evidence.near_best_of_k
     if near is None:
         return None
     sets = near.sets[:_MAX_SETS]
+
     # Features in most of the sets come first.
     order = np.argsort(-near.inclusion, kind="stable").tolist()
     used_columns = [
@@ -223,6 +224,7 @@ def _near_best_figure(
         "of all "
         "these sets with them."
     ).format(shown=len(sets), n=count_text(len(near.sets)))
+
     # The range of the axis must not be empty if the best set is the only one.
     most_excess = max(*excess_percent, 1e-9)
     return MapFigure(
@@ -248,8 +250,8 @@ def _step_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests. ``named`` is not used: all functions of
-    figures are called alike.
+    It is None without significance tests. ``named`` is not used: all
+    functions of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -260,6 +262,7 @@ def _step_figure(
     caption = tr(
         "p of each step given those before it, by {n} permutations of the residuals within queries."
     )
+
     # a vertical line at the suggested size; none if no step is better than chance
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
@@ -278,11 +281,12 @@ def _left_out_figure(
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed. ``named`` is not used: all functions of figures are
-    called alike.
+    It is None if not computed. ``named`` is not used: all functions of
+    figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
+
     # means over the queries, one per size of the set
     usual = evidence.repeated.usual.mean(axis=0)
     repeated = evidence.repeated.repeated.mean(axis=0)

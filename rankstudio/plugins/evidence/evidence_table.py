@@ -65,8 +65,8 @@ def column_milliseconds(
 ) -> dict[int, float]:
     """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    Columns without a known cost are left out. ``feature_ids`` has the id of each column
-    in order: costs are listed by id.
+    Columns without a known cost are left out. ``feature_ids`` has the id of
+    each column in order: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -86,8 +86,8 @@ def evidence_rows(
 ) -> list[dict[str, Any]]:
     """Return the evidence for each feature as a dict from column title to plain value.
 
-    The titles are those of :data:`HEADER`. Unknown values are None, and so is a
-    quantile of the position that means "not selected".
+    The titles are those of :data:`HEADER`. Unknown values are None, and so
+    is a quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -104,6 +104,7 @@ def evidence_rows(
         return None if column is None else int(feature_ids[column])
 
     rows = []
+
     for row in evidence.rows:
         # 5, 50 and 95 % quantiles; infinity means "not selected"
         position = [
@@ -115,6 +116,7 @@ def evidence_rows(
             if row.loss is None
             else [row.loss.value, row.loss.low, row.loss.high]
         )
+
         # in the order of HEADER
         values = [
             feature(row.column),
@@ -138,6 +140,7 @@ def evidence_rows(
             row.pair_probability,
         ]
         rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
+
     return rows
 
 
@@ -164,6 +167,7 @@ def evidence_text(
         Milliseconds per query by column, as far as they are known.
     """
     features = list(rows)
+
     # number of steps of the paths of the halves
     steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
     loss_header = (
@@ -258,12 +262,15 @@ def importance_text(
     """
     importance = measured.found
     rows = []
+
     # Each group is a single feature: position of its loss, by column.
     index_of = {group[0]: number for number, group in enumerate(importance.groups)}
+
     for column in measured.columns[:max_features]:
         index = index_of[column]
         interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
         rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
+
     header = (
         "feature",
         f"{importance.measure.name} lost",
@@ -294,8 +301,9 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
-    Optimism is how much smaller the left-out gain is if each query is left out of the
-    selection, too. Sentences for which numbers are missing are left out.
+    Optimism is how much smaller the left-out gain is if each query is left
+    out of the selection, too. Sentences for which numbers are missing are
+    left out.
 
     Parameters
     ----------
@@ -317,6 +325,7 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
         )
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
+
         # Without any gain there is no share of it, and another sentence says so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:

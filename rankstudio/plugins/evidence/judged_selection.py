@@ -80,10 +80,11 @@ class JudgedSelection:
         plan : Plan
         dataset : FoldedDataset
         given_words : container of str
-            Names of the parameters whose values in the plan the user set; the others
-            have the method's default instead of a grid.
+            Names of the parameters whose values in the plan the user set;
+            the others have the method's default instead of a grid.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are added.
+            Options of the evidence; the judge and the number of trainings
+            are added.
 
         Raises
         ------
@@ -95,6 +96,7 @@ class JudgedSelection:
         _check_selects(plan)
         path = SinglePath.of(plan, dataset, given_words)
         combination = path.plan.combinations[0]
+
         # The judge is the ranker whose exact left-out error compares sets of features.
         judge = _exact_ranker(
             path.plan, combination.parameters, combination.ranker, dataset.feature_ids
@@ -125,7 +127,8 @@ class JudgedSelection:
         result : FoldResult
             Result of the run on the fold.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are added.
+            Options of the evidence; the judge and the number of trainings
+            are added.
 
         Raises
         ------
@@ -158,13 +161,14 @@ class JudgedSelection:
         Parameters
         ----------
         earlier : SelectionEvidence, optional
-            Evidence of the interrupted run; its complete parts are not computed again.
+            Evidence of the interrupted run; its complete parts are not
+            computed again.
         study : Study, optional
-            Study that stores each half that is done, for methods that are trained again
-            on each half of the queries.
+            Study that stores each half that is done, for methods that are
+            trained again on each half of the queries.
         executor : Executor, optional
-            Trains on several halves at once. Without it, the halves are learned one
-            after the other and not stored.
+            Trains on several halves at once. Without it, the halves are
+            learned one after the other and not stored.
 
         Yields
         ------
@@ -258,6 +262,7 @@ def _exact_ranker(
     the method as judge.
     """
     entry = plan.ranker_entry  # None if the method itself ranks
+
     # A method whose library is not installed cannot be loaded.
     if entry is None and plan.entry.lacking:
         return None

@@ -92,7 +92,8 @@ def step_importance(
         Documents on which the loss is measured, preferably not those that the model was
         learned from.
     measure, convention, n_repeats, seed
-        As in :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
+        As in
+        :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
 
     Yields
     ------
@@ -108,8 +109,9 @@ def _scoring_of_step(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the documents ``part``, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the data, and
-    returns m scores. A step that was not learned is a ParameterError.
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores. A step that was not learned is a
+    ParameterError.
     """
     if not step.learned:
         raise ParameterError(
@@ -159,10 +161,11 @@ def _scoring_of_model(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the data, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the data, and
-    returns m scores.
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores.
     """
     ids = data.feature_ids
+
     # A sparse file omits features that are 0 in all documents; the score function adds
     # them.
     absent_ids = np.array(
@@ -196,8 +199,8 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``used`` has their columns in the documents ``part``. Without ``n_repeats``, each
-    feature is left out instead of permuted.
+    ``used`` has their columns in the documents ``part``. Without
+    ``n_repeats``, each feature is left out instead of permuted.
     """
     if not used:
         raise DataError(
@@ -205,6 +208,7 @@ def _measure_importance(
                 "The model uses no features, so that no loss without one can be measured."
             )
         )
+
     # For sparse documents, `columns` are positions among the used columns only.
     score, part, columns = _with_used_columns(score, part, used)
     groups = [(column,) for column in columns]
@@ -231,8 +235,9 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    Dense arrays of all columns could be too large, so that only the used columns are in
-    the array; the score function then puts them back into their columns.
+    Dense arrays of all columns could be too large, so that only the used
+    columns are in the array; the score function then puts them back into
+    their columns.
     """
     X = part.X
     if not isinstance(X, SparseRows):

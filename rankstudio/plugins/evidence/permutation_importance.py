@@ -196,6 +196,7 @@ def permutation_importance(
     if features.ndim != 2 or features.shape[0] != labels.size:
         expected = f"an array with one row for each of the {labels.size} documents"
         raise ParameterError("X", f"an array of shape {features.shape}", expected)
+
     # rows in the order of the queries, and the start of each query among them
     rows, ptr, _ = group_by_query(np.asarray(qid), labels.size)
     names = (
@@ -208,6 +209,7 @@ def permutation_importance(
         if greatest_grade is None
         else check_grade(greatest_grade, labels)
     )
+
     # The ids order documents with equal scores; they are ranked only if a convention
     # asks for it.
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
@@ -241,8 +243,8 @@ def score_of(model: Any) -> Score:
 def _check_several_queries(ptr: Ints, purpose: str) -> None:
     """Raise DatasetError for one query: the interval of a loss is over queries.
 
-    ``ptr``, shape (Q + 1,), has the first document of each query, and ``purpose``
-    starts the message.
+    ``ptr``, shape (Q + 1,), has the first document of each query, and
+    ``purpose`` starts the message.
     """
     if ptr.size == 2:  # a single query
         raise DatasetError(
@@ -265,8 +267,9 @@ def importance_steps(
 ) -> Waiting[PermutationImportance]:
     """Measure the loss of a model with each group of columns permuted within the queries.
 
-    ``score`` maps features (m, n) of m documents to m scores. The result has the
-    measure of the model in each query, and its loss for each group in each query.
+    ``score`` maps features (m, n) of m documents to m scores. The result
+    has the measure of the model in each query, and its loss for each group
+    in each query.
 
     If ``n_repeats`` is None, nothing is permuted: the result is the loss without each
     group, for which all documents of a query get the query's mean of each column. A
@@ -290,10 +293,12 @@ def importance_steps(
     _check_several_queries(
         ptr, "Permutation importance" if repeats else "The loss without a feature"
     )
+
     # A generator per repetition, so that permutations do not depend on their number.
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(column_groups), ptr.size - 1))
+
     # Parts of whole queries, small enough for a copy of their features per repetition.
     for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
@@ -307,6 +312,7 @@ def importance_steps(
         measured = _losses_of_queries(
             score, documents.features(part), local_ptr, evaluator, column_groups, draws
         )
+
         # the baseline first, then one loss per group
         for index, values in enumerate(measured):
             if index == 0:
@@ -319,6 +325,7 @@ def importance_steps(
             measure, column_groups, baseline[:last], loss[:, :last], level
         )
         yield PartialResult(stage, last / (ptr.size - 1), importance)
+
     return importance
 
 
@@ -332,6 +339,7 @@ def _checked_groups(
     if groups is None:
         return tuple((column,) for column in range(n))
     checked = tuple(tuple(int(column) for column in group) for group in groups)
+
     for group in checked:
         if (
             not group
@@ -342,6 +350,7 @@ def _checked_groups(
             raise ParameterError(
                 "groups", [list(columns) for columns in checked], expected
             )
+
     if not checked:
         raise ParameterError("groups", [], "at least one group")
     return checked
@@ -357,8 +366,9 @@ def _losses_of_queries(
 ) -> Generator[Floats, None, None]:
     """Yield the measure of the model in each query, then the loss of each group in each query.
 
-    Each yielded array has the shape (Q,), for Q queries that start at ``ptr[:-1]`` in
-    the rows of ``X``, (m, n). ``draws`` has a random generator per repetition.
+    Each yielded array has the shape (Q,), for Q queries that start at
+    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random
+    generator per repetition.
 
     Each repetition draws one random number per document, in the order of the documents,
     so that the numbers do not depend on the division of the queries into parts. Within
@@ -371,17 +381,21 @@ def _losses_of_queries(
     sizes = np.diff(ptr)
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(sizes.size), sizes)
+
     # by query first, then by the random numbers: a permutation within each query
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
     yield baseline
+
     # all repetitions below each other, so that the model scores them in one call
     copies = np.tile(X, (repeats, 1))
+
     for group in groups:
         columns = list(group)
         changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
+
         # Columns that are constant in a query cannot change its ranking, (Q, columns).
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(
             values, ptr[:-1]
@@ -394,6 +408,7 @@ def _losses_of_queries(
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
             measured = evaluator.per_query_many(scores)[measure.name]
             changed = sign * (baseline - measured).mean(axis=0)
+
             # the original values again
             copies.reshape(repeats, m, n)[:, :, columns] = values
         changed[~varies.any(axis=1)] = 0.0

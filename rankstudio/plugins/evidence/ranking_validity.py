@@ -1,7 +1,8 @@
 """Validity and completeness of a set of features: how far it alone explains the rankings of a model.
 
-Both compare the ranking of each query by a model with the ranking by the same model when
-some features have a base value in all documents. They need no labels.
+Both compare the ranking of each query by a model with the ranking by the
+same model when some features have a base value in all documents. They need
+no labels.
 
 References
 ----------
@@ -147,7 +148,7 @@ def ranking_validity(
     n = features.shape[1]
 
     def read(part: Rows) -> Floats:
-        """Return the features of documents by their positions in the order of the queries."""
+        """Return the features of documents at positions in the order of the queries."""
         # `rows` is a slice if the documents are already in this order
         positions = part if isinstance(rows, slice) else rows[part]
         return np.array(features[positions], dtype=np.float64)
@@ -169,7 +170,8 @@ def validity_steps(
     Parameters
     ----------
     score : callable
-        Returns the model's scores (m,) of documents from their features (m, n).
+        Returns the model's scores (m,) of documents from their features (m,
+        n).
     read : callable
         Returns the features of documents by their positions, query by query.
     ptr : ndarray of shape (Q + 1,)
@@ -195,6 +197,7 @@ def validity_steps(
     completeness = np.empty((len(sets), n_queries))
     blocks = shards_of(ptr, max(1, VALUES_PER_BLOCK // max(1, base.size)))
     text = tr("masking features")
+
     for block in blocks:
         queries = slice(block.first_query, block.end_query)
         X = read(block.rows)
@@ -202,8 +205,10 @@ def validity_steps(
 
         # The ranking by all features, with which each other one is compared.
         scores = check_scores(score(X), len(X))
+
         # The labels are scores, which have no greatest grade.
         evaluator = Evaluator(scores, local_ptr, DEFAULT, [measure(_TAU)], grading=None)
+
         # NaN: the model gives all documents of the query the same score.
         is_ordered = ~np.isnan(evaluator.per_query(scores)[_TAU])
         for index, columns in enumerate(sets):
@@ -213,6 +218,7 @@ def validity_steps(
             kept_scores = check_scores(score(np.where(is_kept, X, base)), len(X))
             other_scores = check_scores(score(np.where(is_kept, base, X)), len(X))
             validity[index, queries] = _taus(evaluator, kept_scores, is_ordered)
+
             # a difference, as -τ would give -0.0
             completeness[index, queries] = 0.0 - _taus(
                 evaluator, other_scores, is_ordered

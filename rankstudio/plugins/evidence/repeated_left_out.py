@@ -133,8 +133,8 @@ def left_out_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments; its queries are not
-        repeated.
+        Result of an interrupted run with the same arguments; its queries
+        are not repeated.
 
     Yields
     ------
@@ -148,12 +148,16 @@ def left_out_steps(
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
+
     with STEADY:
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
+
         # left-out error of each query with the first 0, 1, 2, ... features
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
+
     empty = errors[0]
+
     # a path without features has the empty model's errors
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
@@ -167,6 +171,7 @@ def left_out_steps(
     left_out = RepeatedLeftOut(
         usual[:start], repeated[:start], empty[:start], tuple(selected[:start])
     )
+
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
@@ -182,6 +187,7 @@ def left_out_steps(
                 usual[:end], repeated[:end], empty[:end], tuple(selected[:end])
             )
             yield PartialResult(_PROGRESS_TEXT, end / paths.n_queries, left_out)
+
     return left_out
 
 

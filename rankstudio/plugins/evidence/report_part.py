@@ -38,7 +38,7 @@ _MAX_FEATURES = 30  # rows of a model's table, with the greatest losses
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the stored evidence: a table, sentences and figures for each selection, then those of models.
+    """Yield tables, sentences and figures of the stored evidence: of selections, then of models.
 
     Only the first few of each have figures, which would fill the report.
     """
@@ -59,8 +59,8 @@ def _stored_evidence(
 ) -> list[tuple[ReportedRun, int, Kind]]:
     """Return the stored evidence of one kind as triples of run, fold number and evidence.
 
-    ``unpack`` reads the kind from bytes and the number of features. Entries that are of
-    another kind or damaged are left out.
+    ``unpack`` reads the kind from bytes and the number of features. Entries
+    that are of another kind or damaged are left out.
     """
     unpacked = []
     for run in source.runs:
@@ -77,6 +77,7 @@ def _selection_blocks(
 ) -> Iterator[Block]:
     """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
+
     # The run may have been continued with other folds since: None without the fold.
     result = next(
         (fold_result for fold_result in run.result.folds if fold_result.fold == fold),
@@ -99,8 +100,8 @@ def _selection_blocks(
     if sentences:
         yield Paragraph(" ".join(sentences))
     if drawn:
-        title = f"Run {run.number}, fold {fold}, k = {evidence.k}"
-        yield from evidence_figures(evidence, title, names.full)
+        figure_title = f"Run {run.number}, fold {fold}, k = {evidence.k}"
+        yield from evidence_figures(evidence, figure_title, names.full)
 
 
 def _model_blocks(

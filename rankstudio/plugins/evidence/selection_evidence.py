@@ -98,8 +98,9 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
-        sets, see :func:`rankstudio.plugins.evidence.path_length.path_length`.
+        Length of the paths for probabilities, p values and left-out curves; by
+        default 12, or more for large sets, see
+        :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
         Estimator with exact left-out errors, such as RankRLS; by default the estimator
         itself if it selects by these errors, as greedy RankRLS does. Without a judge
@@ -110,7 +111,8 @@ class EvidenceOptions:
     convention : str
         Convention of the measure.
     n_halves, seed : int
-        As in :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
+        As in
+        :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
     n_permutations : int
         As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
@@ -161,8 +163,8 @@ def selection_evidence(
     Parameters
     ----------
     estimator : Selector
-        The estimator is not fitted here. Greedy RankRLS supports all evidence; other selectors support part
-        of it.
+        The estimator is not fitted here. Greedy RankRLS supports all
+        evidence; other selectors support part of it.
     X : array-like of shape (m, n)
         Features; a row is a document.
     y : array-like of shape (m,)
@@ -239,6 +241,7 @@ def evidence_steps(
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), earlier, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
+
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
             for progress in steps:
@@ -250,6 +253,7 @@ def evidence_steps(
         yield PartialResult(
             "gathering evidence", (number + 1) / len(work.parts), work.found
         )
+
     return work.found
 
 
@@ -270,14 +274,15 @@ class _Evidence:
     ) -> None:
         """Check the arguments, and find the parts that apply and are not done.
 
-        ``earlier`` is evidence to continue, and ``refit`` trains the method on halves
-        if its paths do not follow from sums; both may be None.
+        ``earlier`` is evidence to continue, and ``refit`` trains the method
+        on halves if its paths do not follow from sums; both may be None.
         """
         if not isinstance(estimator, Selector):
             raise ParameterError(
                 "estimator", type(estimator).__name__, "a method that selects features"
             )
         self._data = training_data(data).for_method(accepts_sparse=False)
+
         # These checks raise an error for data that are too small.
         if self._data.one_ranking:
             halved_count(1, self._data.y.size, _PURPOSE, one_ranking=True)
@@ -303,16 +308,19 @@ class _Evidence:
                 n_documents=n_documents,
             )
         self.found = earlier
+
         # A group of columns is selected in one step, as a single feature is.
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
         n_selectable = len(units.groups) - len(
             units.containing(getattr(estimator, "banned", ()))
         )
         n_steps = options.n_steps or path_length(earlier.size, n_selectable)
+
         # The estimator with paths that go beyond the selection.
         self._path_estimator = _sized(
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
+
         # λ and loss of the method's exact left-out error, or None. The method is its
         # own judge, which compares sets of features, only if it selects by this error.
         self._exchange = exchange = estimator.exact_exchange()
@@ -352,8 +360,8 @@ class _Evidence:
     def _selected(self) -> tuple[int, ...]:
         """Return the columns of the set: that of the options, or what the estimator selects.
 
-        They are in the order of selection; if a method has no such order, columns with
-        large weights come first.
+        They are in the order of selection; if a method has no such order,
+        columns with large weights come first.
         """
         n = self._data.X.shape[1]
         options = self._options
@@ -366,6 +374,7 @@ class _Evidence:
                     "selected", list(columns), f"different columns from 0 to {n - 1}"
                 )
             return columns
+
         # Only the last step of the path is needed.
         if options.n_features is None:
             *_, last = self._estimator.learn(self._data)
@@ -383,6 +392,7 @@ class _Evidence:
         """Return whether a part of `PARTS` is defined for the method and the data."""
         k = self.found.k
         n_queries = self.found.n_queries
+
         # The others are preferences between documents.
         has_labels = not self._data.preferring
         if part == "alternatives":
@@ -401,8 +411,8 @@ class _Evidence:
     def _method_supports(self, part: str) -> bool:
         """Return whether the method supports a part about its best sets or the steps of its path.
 
-        Best sets need a method that selects by exact left-out errors; the other parts
-        need certain fast ways to learn its paths again.
+        Best sets need a method that selects by exact left-out errors; the
+        other parts need certain fast ways to learn its paths again.
         """
         k = self.found.k
         path_estimator = self._path_estimator
@@ -419,6 +429,7 @@ class _Evidence:
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
             return has_sums and each_left_out(data)
+
         # what is left are the deciding queries
         can_repeat = has_sums or self._options.n_refits > 0
         return k > 0 and (
@@ -494,8 +505,8 @@ class _Evidence:
     def _stability(self) -> Work:
         """Select on halves of the queries or documents; keep the finished halves.
 
-        Methods whose paths do not follow from sums over queries are trained by
-        ``refit`` if there is one, for instance on other processors.
+        Methods whose paths do not follow from sums over queries are trained
+        by ``refit`` if there is one, for instance on other processors.
         """
         if (
             self._refit is None
@@ -524,6 +535,7 @@ class _Evidence:
                 estimator_of_k, self._data, k, self._options.n_refits
             )
         )[:k]
+
         # A set that was given may differ from the path of the method.
         if tuple(step.feature for step in steps) == self.found.selected:
             self._keep(
@@ -535,8 +547,10 @@ class _Evidence:
         """Search for the best sets up to the time limit, which does not count compilation."""
         began = inf
         share = 0.0
+
         # names of the functions that were compiled since the last progress
         compiled = list[str]()
+
         with (
             announced(compiled.append),
             closing(find_best_subset(self._data, self._space())) as work,
@@ -564,6 +578,7 @@ class _Evidence:
         reference = self._best_of(self.found.size) or selected
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
+
         for position, column in enumerate(selected):
             if column in self.found.required:
                 continue
@@ -591,6 +606,7 @@ class _Evidence:
             exchanges[column] = tuple(
                 Exchange(rival, r, *compared) for rival, r, compared in compared_rivals
             )
+
         # the progress stays at its end
         tied = yield from part_of(self._ties(), 1.0, 1.0)
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
@@ -598,10 +614,10 @@ class _Evidence:
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return the column outside the set that has the same score as a selected column at its step.
 
-        The result is a dict from selected column to the other one, without columns that
-        have no such tie. It is empty for scores per cost, for random candidates, for
-        sets that are not nested, and for a selection that differs from the method's
-        path.
+        The result is a dict from selected column to the other one, without
+        columns that have no such tie. It is empty for scores per cost, for
+        random candidates, for sets that are not nested, and for a selection
+        that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
@@ -614,6 +630,7 @@ class _Evidence:
         tied = dict[int, int]()
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
+
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):
@@ -630,6 +647,7 @@ class _Evidence:
                 if is_equal.any():
                     tied[column] = int(np.argmax(is_equal))
             n_before = len(step.selected)
+
         return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
@@ -639,12 +657,15 @@ class _Evidence:
         selected on the halves that do not select the column, and not on the others.
         """
         candidates = yield from self._candidate_columns()
+
         # Features are centred within each query, so that these (n, n) sums of products
         # give correlations; a constant feature has none (NaN).
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
+
         with np.errstate(divide="ignore", invalid="ignore"):
             correlations = products[column, candidates] / np.sqrt(squares)
+
         # position of the most similar candidate
         order = np.argsort(-np.nan_to_num(np.abs(correlations)), kind="stable")[:1]
         if self.found.stability is not None:
@@ -655,6 +676,7 @@ class _Evidence:
             share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(
                 axis=0
             )
+
             # Those that no half selects are left out again.
             likely = np.argsort(-share_apart, kind="stable")[:_RIVALS]
             order = np.union1d(
@@ -682,9 +704,9 @@ class _Evidence:
     ) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features without a column, or ``rest``.
 
-        ``rest``, the selection without the column, is returned if the best set is
-        unknown or would take long to find, and with groups, where no set lacks a single
-        feature.
+        ``rest``, the selection without the column, is returned if the best
+        set is unknown or would take long to find, and with groups, where no
+        set lacks a single feature.
         """
         if self.found.groups:
             return rest
@@ -696,8 +718,10 @@ class _Evidence:
             return rest
         space = self._space(len(rest))
         space = replace(space, excluded=(*space.excluded, column))
+
         for progress in find_best_subset(self._data, space):
             yield progress
+
         # The last progress has the complete result.
         last = progress.found.sizes[-1]
         return last.features if last.size == len(rest) and last.features else rest
@@ -706,6 +730,7 @@ class _Evidence:
         """Find the sets as good as the proved best sets of the selection's size and one below."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         limit = self._options.most_sets
+
         # A feature is dispensable if a set of one feature less is as good.
         two_sizes = (self.found.size - 1, self.found.size)
         subsets = [
@@ -719,6 +744,7 @@ class _Evidence:
         near: list[Any] = []
         n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
+
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
             near.append(
@@ -729,6 +755,7 @@ class _Evidence:
                 )
             )
             n_done += best.n_sets
+
         if near:
             self._keep(near_best=tuple(near))
 
@@ -770,9 +797,10 @@ def _difference(
 ) -> SetDifference:
     """Return the excess error of a set over another set, with its standard error.
 
-    ``errors`` and ``other_errors``, shape (Q,), are those of the set of ``features``
-    and of the other set in each query. A total within rounding is set to 0: a test
-    could find the difference between a set and its copy significant.
+    ``errors`` and ``other_errors``, shape (Q,), are those of the set of
+    ``features`` and of the other set in each query. A total within rounding
+    is set to 0: a test could find the difference between a set and its copy
+    significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())

@@ -193,8 +193,10 @@ def selection_bound(
     3.7433
     """
     theta = selected / n_candidates
+
     # without the assumption of a unimodal distribution
     factor = 1.0 / (2.0 * tau - 1.0)
+
     # C(τ, B) of equation (8), where the theorem allows this θ and τ.
     if n_pairs is not None and theta <= 1 / np.sqrt(3):
         step = 0.5 / n_pairs  # 1 / (2 B)
@@ -277,8 +279,8 @@ def stability_steps(
     estimator : LinearRanker
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
-        Documents grouped by query, or one ranking, of which halves of the documents are
-        taken.
+        Documents grouped by query, or one ranking, of which halves of the
+        documents are taken.
     n_halves : int, default 50
         Number of random divisions into two halves.
     seed : int, default 0
@@ -320,6 +322,7 @@ def stability_steps(
         )
     halves = _Halves(n_units, start, range(stability.n_paths, count))
     activity = halves_text(one_ranking=rows.one_ranking)
+
     # Sums are over queries: one ranking is learned from anew.
     prepare_paths = None if rows.one_ranking else estimator.paths_from_sums(rows)
     events = (
@@ -327,12 +330,14 @@ def stability_steps(
         if prepare_paths is None
         else _summed_paths(prepare_paths, halves)
     )
+
     for event in events:
         if isinstance(event, WorkProgress):
             yield event
         else:
             stability = with_paths(stability, event)
             yield PartialResult(activity, stability.n_paths / count, stability)
+
     return stability
 
 
@@ -386,22 +391,26 @@ def with_paths(
 ) -> StabilitySelection:
     """Return the result extended by the paths of further halves.
 
-    A path has the features after 1, 2, ... steps. After the end of a path that ended
-    early, its last features count for the remaining steps.
+    A path has the features after 1, 2, ... steps. After the end of a path
+    that ended early, its last features count for the remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
+
     # step, from 1, at which each path selects each feature; 0 if it does not
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
+
     for path_places, path in zip(places, paths, strict=True):
         # a path may be longer or shorter
         for row, chosen in zip(counts, path, strict=False):
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1
         path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+
         # with groups, all features of a step have its number as their place
         if len(path[-1]) > len(path):
             for step in range(len(path), 0, -1):
                 path_places[list(path[step - 1])] = step
+
     return StabilitySelection(
         counts,
         np.vstack((stability.places, places)),
@@ -415,8 +424,8 @@ def _summed_paths(
 ) -> Iterator[list[Path]]:
     """Yield the paths on some halves, a few at a time, computed from sums over queries.
 
-    ``prepare_paths`` adds up the sums of all queries. A path has the features after 1,
-    2, ... steps.
+    ``prepare_paths`` adds up the sums of all queries. A path has the
+    features after 1, 2, ... steps.
     """
     with STEADY:
         paths = prepare_paths()

@@ -83,6 +83,7 @@ def forward_stop(p_values: ArrayLike, level: float) -> int:
     """
     checked_level(level)  # raises an error unless it is between 0 and 1
     p = np.asarray(p_values, dtype=np.float64)
+
     # p = 1 gives infinity, which no level allows.
     with np.errstate(divide="ignore"):
         means = np.cumsum(-np.log1p(-p)) / np.arange(1, p.size + 1)
@@ -150,8 +151,8 @@ def significance_steps(
 ) -> Waiting[StepSignificance]:
     """Compare the reduction of the left-out error by each step with that by chance.
 
-    Chance is the reduction by the best feature if the residuals of the step are
-    permuted within each query.
+    Chance is the reduction by the best feature if the residuals of the step
+    are permuted within each query.
 
     Parameters
     ----------
@@ -164,8 +165,8 @@ def significance_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     earlier : StepSignificance, optional
-        Result of an interrupted run with the same arguments; its permutations are not
-        repeated.
+        Result of an interrupted run with the same arguments; its
+        permutations are not repeated.
 
     Yields
     ------
@@ -185,6 +186,7 @@ def significance_steps(
     if prepare is None:
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
         raise ParameterError("estimator", type(estimator).__name__, expected)
+
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))
@@ -193,6 +195,7 @@ def significance_steps(
         if earlier is None
         else earlier
     )
+
     # Data in several shards use threads within each step.
     with pool(not rows.several) as (executor, workers):
         for first in range(tests.permuted.shape[0], count, test.at_once):
@@ -211,4 +214,5 @@ def significance_steps(
             permuted = np.vstack((tests.permuted, drops))
             tests = StepSignificance(tests.selected, tests.drops, permuted, tests.empty)
             yield PartialResult(_PROGRESS_TEXT, numbers.stop / count, tests)
+
     return tests

@@ -49,12 +49,15 @@ class VerdictRules:
         above it that are selected no more often than by chance is bounded by
         :meth:`rankstudio.plugins.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Minimum absolute correlation of twins within queries: they share 98 % of their variance. Which twin a
-        half selects is arbitrary, but halves share queries, so most select the same one: a twin that is no
-        better is selected on 90 % of the halves in one of five datasets. The probability of a single twin is
-        therefore not meaningful, and twins are compared by a paired test instead.
+        Minimum absolute correlation of twins within queries: they share 98
+        % of their variance. Which twin a half selects is arbitrary, but
+        halves share queries, so most select the same one: a twin that is no
+        better is selected on 90 % of the halves in one of five datasets.
+        The probability of a single twin is therefore not meaningful, and
+        twins are compared by a paired test instead.
     stop_level : float
-        α of ForwardStop, an upper bound of the expected share of useless steps before the stop.
+        α of ForwardStop, an upper bound of the expected share of useless
+        steps before the stop.
     """
 
     threshold: float = 0.9
@@ -281,7 +284,8 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     2. Secure: its probability is at least the threshold, not all such features may be there by chance, and no
        feature outside the set has the same score at its step.
     3. Dispensable: its probability is below the threshold, the interval of the loss without it includes or is
-       below 0, and a set of k - 1 features without it is not significantly different from the best set of k.
+       below 0, and a set of k - 1 features without it is not significantly
+       different from the best set of k.
     4. Uncertain: all other features.
 
     Parameters
@@ -328,8 +332,9 @@ def partner_of(
     - s and p are twins: near copies, and a paired test does not find the set with p in place of s
       significantly worse.
     - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
-      not significantly different from the best set. p replaces s if p is among the first k on more than half
-      of the halves without s, and both are on at most 1 - τ of all halves.
+      not significantly different from the best set. p replaces s if p is
+      among the first k on more than half of the halves without s, and both
+      are on at most 1 - τ of all halves.
 
     Parameters
     ----------
@@ -356,9 +361,11 @@ def partner_of(
     selected = inside[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
+
     for exchange in exchanges:
         partner_selected = inside[:, exchange.column]
         share = float((selected | partner_selected).mean())
+
         # The partner is on more than half of the halves without the feature: share
         # minus selected.mean() is the share of halves with the partner alone.
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
@@ -373,6 +380,7 @@ def partner_of(
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
             # The smallest tuple has the largest share, and then the lowest column.
             partners.append((-share, exchange.column, exchange))
+
     if not partners:
         return None
     share, _, partner = min(partners)

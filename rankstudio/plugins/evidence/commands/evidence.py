@@ -174,14 +174,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Gather the evidence for a selection, and print, write and store it.
 
-    Return the exit code. After Ctrl+C, the evidence so far is printed and written but
-    not stored.
+    Return the exit code. After Ctrl+C, the evidence so far is printed and
+    written but not stored.
     """
     # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
     _evidence_options(args, 0)  # raises for invalid options before data are read
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
+
     # Only a study has a run with which the evidence can be stored.
     judged, dataset, run = (
         _selection_of_study(args)
@@ -190,10 +191,12 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
+
     with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
         state, stopped = last_share(
             work, lambda update: f"{percentage(update.share)} {update.what}"
         )
+
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
@@ -215,8 +218,8 @@ def _advice(
 ) -> str:
     """Return a sentence on the smallest set that is as good as the selection.
 
-    It compares the sets by the run's measures on validation queries, so it is ""
-    without a run, or if the run has no such measures.
+    It compares the sets by the run's measures on validation queries, so it
+    is "" without a run, or if the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -232,10 +235,12 @@ def _gathering_on_halves(
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
-    Methods that are trained again on each half use the workers, and a study in the
-    folder of ``--out`` stores the halves, so that the same command can resume.
+    Methods that are trained again on each half use the workers, and a study
+    in the folder of ``--out`` stores the halves, so that the same command
+    can resume.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
+
     # 0 seconds: paths on halves follow from sums over queries, without training again.
     if not seconds:
         yield judged.steps()
@@ -255,11 +260,13 @@ def _gathering_on_halves(
     path = None if args.out is None else args.out / HALVES
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+
     # The number of trainings, and the number of values that each reads; None if other
     # processes are not worth it.
     serving = staff.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
+
     with study_at(path) as study, on_threads(1) as single_thread:
         yield judged.steps(study=study, executor=serving or single_thread)
 
@@ -272,8 +279,9 @@ def _store_evidence(
 ) -> None:
     """Store the evidence with the run of a study, from which the window reads it.
 
-    Evidence that the window would not compute itself, with other costs or another seed,
-    is not stored; a note on standard error says so, as it does if writing fails.
+    Evidence that the window would not compute itself, with other costs or
+    another seed, is not stored; a note on standard error says so, as it
+    does if writing fails.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -293,6 +301,7 @@ def _store_evidence(
     has_few_permutations = (
         tests is not None and len(tests.permuted) < usual.n_permutations
     )
+
     # Parts of which the window computes more are not stored as done: the window
     # continues them.
     is_incomplete = {
@@ -323,7 +332,7 @@ def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
 
 
 def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
-    """Return the options of the evidence, with the plan's seed for the halves and permutations."""
+    """Return the options of the evidence; halves and permutations have the plan's seed."""
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
@@ -349,7 +358,8 @@ def _selection_of_study(
 ) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
     """Return the selection of a run of a study, with its data and the run.
 
-    Options that only go with ``--data`` are a PlanError: the run has its own.
+    Options that only go with ``--data`` are a PlanError: the run has its
+    own.
     """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -359,12 +369,14 @@ def _selection_of_study(
         for name in vars(args)
         if name.startswith("parameter_") and name != _K_PARAMETER
     ]
+
     for name in (*parameters, *_NOT_WITH_A_STUDY):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(
                 f"--{option}: not allowed with a study, whose run has its own. Omit it."
             )
+
     run = opened_run(args.study, args.number)
     costs = costs_from(args, run.plan)
     plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
@@ -384,9 +396,10 @@ def _selection_of_study(
 def _selection_of_data(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset]:
-    """Return the selection of a method on the data of ``--data`` or ``--sample``, and the data.
+    """Return the selection of a method on ``--data`` or the sample, and the data.
 
-    Without a number of features among the options, up to 5 features are selected.
+    Without a number of features among the options, up to 5 features are
+    selected.
     """
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
@@ -436,8 +449,9 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the evidence as plain values for JSON; None for parts that were not computed.
 
-    "features" has a dict for each selected feature, "best" one for each size of a set,
-    "p" a value for each step, and "optimism" one for each size.
+    "features" has a dict for each selected feature, "best" one for each
+    size of a set, "p" a value for each step, and "optimism" one for each
+    size.
     """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,

@@ -108,10 +108,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure what a model loses without each feature and with it permuted; print and write it.
+    """Measure the loss without each feature and with it permuted; print and write it.
 
-    Return the exit code. After Ctrl+C, the permutations so far are printed and written
-    but not stored.
+    Return the exit code. After Ctrl+C, the permutations so far are printed
+    and written but not stored.
     """
     from rankstudio.plugins.evidence.partial_result import PartialResult
 
@@ -121,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out / CSV], args, model.recorded)
     without = finish(model.losses)  # quick: one scoring per feature
+
     # Progress is None before the first partial result: a command stopped by then has
     # nothing to print.
     steps = (
@@ -168,8 +169,9 @@ class Weighed:
 def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     """Return how FSMRank, FSMSVM or GAS weighs the features of its model; [] for other methods.
 
-    These methods select features that are important and not similar to each other. Each
-    feature comes with its most similar other feature of the model.
+    These methods select features that are important and not similar to each
+    other. Each feature comes with its most similar other feature of the
+    model.
     """
     from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -177,6 +179,7 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
     columns = list(result.chosen.step.selected)
     if not run.plan.entry.weighs_features:
         return []
+
     # importance (k,) of the k features, and their similarity (k, k)
     penalties = feature_penalties(
         run.plan,
@@ -186,6 +189,7 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
         columns,
         columns,
     )
+
     # A feature is not compared with itself.
     similarity = np.where(
         np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity
@@ -208,8 +212,9 @@ def _fsmrank_bounds(
 ) -> FSMRankBounds | None:
     """Return the bounds that theorems prove for an FSMRank model.
 
-    They say how far its objective is above the minimum, and how many more unseen pairs
-    may be in error. None for other methods, or where the theorems do not hold.
+    They say how far its objective is above the minimum, and how many more
+    unseen pairs may be in error. None for other methods, or where the
+    theorems do not hold.
     """
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -252,11 +257,14 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
             raise PlanError(
                 f"--{_OPTION_NAMES[name]}: only without --model, with a study. Omit it."
             )
+
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
+
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
+
     # No number of permutations: leave each feature out instead.
     losses = model_importance(model, data, metric, convention, None)
     work = model_importance(model, data, metric, convention, args.repeats, args.seed)
@@ -338,8 +346,8 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the losses as plain values for JSON, the greatest loss without a feature first.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those with its
-    values permuted.
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted.
     """
     return {
         "measure": permuted.measure.name,
@@ -364,8 +372,9 @@ def _write_files(
 ) -> None:
     """Write the table of losses and the figure of ``permuted`` into the folder of ``--out``.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those with its
-    values permuted. The greatest loss without a feature comes first.
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted. The greatest loss without a feature
+    comes first.
     """
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
@@ -383,6 +392,7 @@ def _write_files(
         ),
     ]
     rows = []
+
     for index in _order_by_loss(without):
         column = permuted.groups[index][0]  # each group is a single feature here
         losses = [
@@ -393,6 +403,7 @@ def _write_files(
         rows.append(
             [int(data.feature_ids[column]), data.feature_names[column], *losses]
         )
+
     measured = MeasuredImportance(
         permuted, model.part, model.convention, len(permuted.groups)
     )
@@ -439,6 +450,7 @@ def _loss_lines(
     )
     yield ""
     rows = []
+
     for index in _order_by_loss(without):
         feature = _id_and_name(data, permuted.groups[index][0])
         rows.append(
@@ -447,6 +459,7 @@ def _loss_lines(
                 *(_loss_text(importance, index) for importance in (without, permuted)),
             ]
         )
+
     yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
@@ -481,6 +494,7 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
     yield ""
     yield "Importance and similarity by which the method weighs the features, on the training part"
     rows = []
+
     for feature in model.weighed:
         # the two last cells of the row; empty for the only feature of a model
         closest = (
@@ -499,6 +513,7 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
                 *closest,
             ]
         )
+
     bounds = model.bounds
     header = [
         "feature",

@@ -60,6 +60,7 @@ class BestSetPanel(Panel):
         self.gap = named(WrappedLabel(), "best-set-gap", role="title")
         self.best = named(WrappedLabel(), "best-set-features")
         self.near = named(WrappedLabel(), "best-set-near", role="muted")
+
         for label in (self.gap, self.best, self.near):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.work = WorkRow(
@@ -116,6 +117,7 @@ class BestSetPanel(Panel):
         sentences = evidence.best_sentences(lambda column: str(ids[column]))
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
+
         # The sentence on sets as good as the best is the last one, if there is one.
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
@@ -127,6 +129,7 @@ class BestSetPanel(Panel):
             near=near_sentence,
             caption=_search_text(sized),
         )
+
         for button in (self.use, self.compare):
             button.setVisible(is_better)
 
@@ -138,8 +141,8 @@ class BestSetPanel(Panel):
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
         """Show the sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection, ``best`` about the best set, and
-        ``near`` about the sets as good as that.
+        ``gap`` is about the error of the selection, ``best`` about the best
+        set, and ``near`` about the sets as good as that.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
@@ -165,8 +168,8 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 def _search_text(sized: SizedSubset) -> str:
     """Return the number of sets, and the time of the proof or the searched share, as a text.
 
-    ``sized`` is the best set of one size; it is proved once all sets were searched or
-    excluded.
+    ``sized`` is the best set of one size; it is proved once all sets were
+    searched or excluded.
     """
     if sized.proved:
         text = trn(

@@ -145,10 +145,12 @@ class EvidenceController(PageController):
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
+
         # REQUIRED or EXCLUDED in the sets, by feature id
         self._wanted: dict[int, int] = {}
         self._wanted_key: object = None  # of the selection to which these wishes belong
         self._constrained: SizedSubset | None = None
+
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
@@ -165,11 +167,13 @@ class EvidenceController(PageController):
             Package.NEAR: self.sets.work,
             Package.STOP: self.stop.work,
         }
+
         for package, work_row in self._work_rows.items():
             work_row.button.clicked.connect(
                 lambda _=False, package=package: self.evidence.start(package)
             )
             work_row.stop.clicked.connect(lambda _=False: self.evidence.stop())
+
         self.panel.permuting.button.clicked.connect(
             lambda _=False: self.importance.start()
         )
@@ -188,11 +192,13 @@ class EvidenceController(PageController):
             slot="best-with",
             panel=self.sets,
         )
+
         for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
         self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
+
         # state that each panel shows, by name of the panel
         self._shown: dict[str, tuple[object, ...]] = {}
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
@@ -229,7 +235,8 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without them, the step would select another feature. () if none are known.
+        Without them, the step would select another feature. () if none are
+        known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -288,7 +295,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _begin(self) -> None:
-        """Draw each panel in its own turn of the event loop, so that the window stays responsive."""
+        """Draw each panel in its own turn of the event loop: the window stays responsive."""
         turns().ask(
             self._show_smallest,
             self._show_work,
@@ -322,13 +329,15 @@ class EvidenceController(PageController):
     def _show_work(self) -> None:
         """Show the progress of each package, and the panels that apply, with placeholders before results.
 
-        A package is the evidence that one panel shows and that is computed together.
+        A package is the evidence that one panel shows and that is computed
+        together.
         """
         if not self.panel.isVisible():
             return
         evidence = self.evidence
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
+
         for package, work_row in self._work_rows.items():
             text = gap if package is Package.BEST and gap else self._doing(package)
             work_row.show_state(
@@ -338,6 +347,7 @@ class EvidenceController(PageController):
                 text,
                 is_bound=evidence.is_bound(package),
             )
+
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
@@ -385,8 +395,8 @@ class EvidenceController(PageController):
     def _permutes(self) -> bool:
         """Whether to offer losses with features permuted, as losses without them cannot be computed.
 
-        That is the case for a method that selects no features, and for a selection
-        whose evidence is complete and has no losses.
+        That is the case for a method that selects no features, and for a
+        selection whose evidence is complete and has no losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -445,6 +455,7 @@ class EvidenceController(PageController):
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
+
         # A part that names no attribute of the evidence is itself the value.
         state = (
             self.evidence.key,
@@ -452,6 +463,7 @@ class EvidenceController(PageController):
             *(getattr(evidence, str(part), part) for part in parts),
         )
         shown_state = self._shown.get(panel_name, ())
+
         # Identity first: arrays have no single answer to ==.
         is_same = len(shown_state) == len(state) and all(
             a is b or a == b for a, b in zip(shown_state, state, strict=True)
@@ -512,7 +524,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_sets(self) -> None:
-        """Show the sets as good as the best, and those under the user's conditions, if anything is new."""
+        """Show the sets as good as the best, under the user's conditions, if anything is new."""
         self._forget_wishes()
         wishes = tuple(sorted(self._wanted.items()))
         evidence = self._changed_evidence(
@@ -619,6 +631,7 @@ class EvidenceController(PageController):
         columns = {
             int(feature): index for index, feature in enumerate(dataset.feature_ids)
         }
+
         # The columns with each of the two conditions; `_wanted` has them by feature id.
         required, excluded = (
             [
@@ -665,6 +678,7 @@ class EvidenceController(PageController):
             return
         marks = self._models.marks
         marks.refer_to(selection.key)
+
         for record in self._models.runs.records:
             marks.tick(record.key, record in (selection, best))
         self.comparisonShown.emit(best.key)
@@ -699,6 +713,7 @@ class EvidenceController(PageController):
         record = self.run_set(columns, name, is_shown=False, all_folds=True)
         if record is None:
             return
+
         # Ticked runs are compared.
         for compared_run in (source, record):
             if compared_run is not None:
@@ -732,6 +747,7 @@ class EvidenceController(PageController):
         runs = self._models.runs
         if model is None or dataset is None:
             return None
+
         # A run of greedy RankRLS in which all features are pinned, so that its path is
         # the one set.
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
@@ -745,6 +761,7 @@ class EvidenceController(PageController):
             "search": "forward",
         }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
+
         # The user has seen this fold when choosing the features.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
@@ -766,6 +783,7 @@ class EvidenceController(PageController):
             rule="best",
             hand_chosen=hand_choices_text(tuple(choices)),
         )
+
         # Show a run of the same set instead of a second one.
         for record in runs.records:
             is_same = (
@@ -777,6 +795,7 @@ class EvidenceController(PageController):
             record = runs.start(plan, dataset, is_shown=False)
             record.label = RunLabel(name)
             runs.labelled.emit(record)
+
         if is_shown:
             look_at(self._session, runs, record)
         return record
@@ -802,6 +821,7 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
         }
+
     # A plan has a tuple of values for parameters with a grid, such as λ.
     return {
         **values,
@@ -815,6 +835,7 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     If it tries none, they are the default values.
     """
     plan = model.plan
+
     # λ belongs to the RankRLS that ranks with the features of another selector.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters

@@ -190,6 +190,7 @@ class Evidence(QObject):
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
+
         # Evidence, rules, and the evidence with these rules, which is computed once.
         self._last_judged: (
             tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
@@ -201,6 +202,7 @@ class Evidence(QObject):
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
         self._settled = single_shot(SETTLED_MILLISECONDS, self._go_on, self)
+
         for signal in (
             session.datasetChanged,
             session.measureChanged,
@@ -222,8 +224,8 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        No queries can be compared then. Preferences between documents do not count as
-        one ranking.
+        No queries can be compared then. Preferences between documents do
+        not count as one ranking.
         """
         model = self._current.model
         return (
@@ -236,8 +238,8 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector.
 
-        The other parts need exact left-out errors, which are known for pairs of
-        documents within a query.
+        The other parts need exact left-out errors, which are known for
+        pairs of documents within a query.
         """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
@@ -259,6 +261,7 @@ class Evidence(QObject):
         if plan.ranker_entry is not None:
             entry = plan.ranker_entry
             values = chosen.ranker
+
         # A selector without a separate ranker names the method it ranks with.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
@@ -273,6 +276,7 @@ class Evidence(QObject):
         has_step_test = {"paths_from_sums", "step_test"} <= set(
             model.plan.entry.capabilities
         )
+
         # Other searches also remove features, so that a step does not add just one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
@@ -296,6 +300,7 @@ class Evidence(QObject):
             tuple(ids.index(feature_id) for feature_id in group)
             for group in feature_groups_of(model.plan).values()
         )
+
         # A set made by hand is run as one group of all its features.
         return () if set(groups[0]) == set(model.step.selected) else groups
 
@@ -364,8 +369,9 @@ class Evidence(QObject):
     def progress(self, package: Package) -> Progress:
         """Return the state of the computation of a package for the shown selection.
 
-        A package is the evidence that one panel shows; it is absent if it does not
-        apply to the method, and waits if it is to begin without a further click.
+        A package is the evidence that one panel shows; it is absent if it
+        does not apply to the method, and waits if it is to begin without a
+        further click.
         """
         state = self._known.get(self._key) if self._key else None
         key = self._key
@@ -402,6 +408,7 @@ class Evidence(QObject):
         model = self.model
         if model is None:
             return inf
+
         # For q queries, n candidates and k selected features. The factors were measured
         # on two cores with MQ2008 and the sample. A path copies and adds up a matrix of
         # each query; the shares of the gain need all subsets of the selection.
@@ -443,8 +450,9 @@ class Evidence(QObject):
     def _search_seconds(self, sets: float) -> float:
         """Estimate the seconds of a search among ``sets`` sets.
 
-        After an unfinished search, its pace gives the estimate: infinity if it searched
-        too few sets. Otherwise, it is a formula that was fitted to measured times.
+        After an unfinished search, its pace gives the estimate: infinity if
+        it searched too few sets. Otherwise, it is a formula that was fitted
+        to measured times.
         """
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
@@ -514,8 +522,8 @@ class Evidence(QObject):
     def _measure_anew(self, state: Known) -> None:
         """Forget losses by another measure than the shown one, so that they are computed again.
 
-        ``state`` is that of the shown selection. A computation of losses by the former
-        measure ends.
+        ``state`` is that of the shown selection. A computation of losses by
+        the former measure ends.
         """
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
@@ -551,6 +559,7 @@ class Evidence(QObject):
         if not is_idle or model is None or key is None or not self.seen():
             self.changed.emit()
             return
+
         # Only one package is computed at a time; its end calls this again.
         for package in Package:
             if self.progress(package) is not Progress.WAITING:
@@ -558,6 +567,7 @@ class Evidence(QObject):
             if package in self._known[key].asked or not self._runs.busy:
                 self._begin(key, package, model)
                 break
+
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
@@ -574,9 +584,11 @@ class Evidence(QObject):
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        It says which parts are computed, by which measure, and within which limits.
+        It says which parts are computed, by which measure, and within which
+        limits.
         """
         parts = PARTS[package]
+
         # A quick search joins the first package, whose alternatives need the best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
@@ -587,6 +599,7 @@ class Evidence(QObject):
             and state.found is not None
             and state.found.best is not None
         )
+
         # A search that the user continues has no time limit, as it is to prove the best
         # set.
         max_seconds = inf if is_continued else MOST_SECONDS
@@ -696,8 +709,9 @@ class Evidence(QObject):
     def place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is the study, the run, the number of the fold and the name of the model. None
-        without a study, and for runs or models that are not stored in it.
+        It is the study, the run, the number of the fold and the name of the
+        model. None without a study, and for runs or models that are not
+        stored in it.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -822,8 +836,8 @@ class Evidence(QObject):
     def _n_sets(self, model: SelectedModel) -> int:
         """Return the number of sets of candidates that are as large as the selection.
 
-        A group of columns counts as one feature, in the candidates and in the
-        selection.
+        A group of columns counts as one feature, in the candidates and in
+        the selection.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -843,8 +857,8 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For some methods, training again without deciding queries is added. Infinity if
-        the run has no time.
+        For some methods, training again without deciding queries is added.
+        Infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -856,11 +870,13 @@ class Evidence(QObject):
             "compared_by_query" in entry.capabilities
             or "paths_from_sums" in entry.capabilities
         )
+
         # Only methods of other packages (with an origin) are trained again.
         needs_no_refits = (
             entry.origin is None or has_faster_way or preferences_of(record.plan)
         )
         refits = 0 if needs_no_refits else MOST_REFITS  # for deciding queries
+
         # a half has half of the documents
         return (missing_halves / 2 + refits) * seconds_once
 
@@ -877,6 +893,7 @@ class Evidence(QObject):
         selects = model.plan.entry.selects and model.step.selected
         if not selects or is_wide(train):
             return None
+
         # Halves of the documents need several of them, and queries are compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
@@ -917,7 +934,7 @@ def _read(
 
 
 def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
-    """Return the evidence stored as bytes, for data with ``n_features`` columns; runs on the worker."""
+    """Return the evidence stored as bytes, for data with ``n_features`` columns."""
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)

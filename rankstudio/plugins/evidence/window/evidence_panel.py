@@ -136,9 +136,11 @@ def evidence_rows(
         return f"{names[column]} ({ids[column]})"
 
     rows = []
+
     for row in evidence.rows:
         verdict = ""
         tone = "muted"
+
         # one sentence a line: tooltips do not wrap
         reason = row.reason(called).replace(". ", ".\n")
         if row.verdict is not None:
@@ -169,11 +171,12 @@ def evidence_rows(
             per_millisecond=loss_per_millisecond(shown_row, milliseconds),
         )
         rows.append(evidence_row)
+
     return tuple(rows)
 
 
 def permuted_losses(importance: PermutationImportance) -> dict[int, Loss]:
-    """Return the loss of a model with each of its columns permuted, with the interval, by column."""
+    """Return the loss with each column of a model permuted, with its interval, by column."""
     from rankstudio.plugins.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
 
     values = zip(
@@ -291,6 +294,7 @@ class EvidenceTable(TableView):
         visible = [
             column for column in columns if column.key not in _empty_columns(rows)
         ]
+
         # New columns forget the order of the rows: only if they differ.
         if [(c.key, c.title, c.tooltip) for c in visible] != [
             (c.key, c.title, c.tooltip) for c in self.rows_model.columns
@@ -528,8 +532,8 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``room`` is the rectangle of the cell; the part beside the bar, for the number,
-        is returned.
+        ``room`` is the rectangle of the cell; the part beside the bar, for
+        the number, is returned.
         """
         bar = QRectF(_bar_room(room))
         share = row.found.probability
@@ -556,8 +560,8 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no text, or
-        the whole room if nothing is drawn.
+        ``room`` is the rectangle of the cell. None is returned, as there is
+        no text, or the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):
@@ -585,13 +589,14 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``room`` is the rectangle of the cell; the part beside the drawing, for the
-        number, is returned.
+        ``room`` is the rectangle of the cell; the part beside the drawing,
+        for the number, is returned.
         """
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
+
         # All rows have one scale, from a quarter of the largest loss below 0; ends of
         # intervals beyond it are cut off.
         scale_start = min(0.0, -0.25 * self._largest_loss)
@@ -742,6 +747,7 @@ class EvidencePanel(Panel):
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
+
         # The buttons are above the table, because messages of the window cover the
         # bottom of a page.
         work = fill(
@@ -767,10 +773,12 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model that uses all features, with each of them permuted.
 
-        They were measured on the validation part if ``by_validation``, otherwise on the
-        training part; ``ids`` and ``names`` are those of the data's columns.
+        They were measured on the validation part if ``by_validation``,
+        otherwise on the training part; ``ids`` and ``names`` are those of
+        the data's columns.
         """
         self.table.placeholder = ""
+
         # Without a selection, its size and the number of steps are 0.
         self.table.show_rows(
             importance_rows(importance, ids, names),
@@ -807,9 +815,10 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the evidence for a selection.
 
-        ``ids`` and ``names`` are those of the data's columns, and ``measure`` is that
-        of the losses. ``permuted`` has losses to show for features without one of their
-        own, and ``costs`` the cost of each feature.
+        ``ids`` and ``names`` are those of the data's columns, and
+        ``measure`` is that of the losses. ``permuted`` has losses to show
+        for features without one of their own, and ``costs`` the cost of
+        each feature.
         """
         stability = evidence.stability
         self.table.placeholder = ""
@@ -847,7 +856,8 @@ class EvidencePanel(Panel):
 def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
     """Return the caption of the panel: how many of n features, and how many halves.
 
-    The halves are of the queries, or of the documents if these are one ranking.
+    The halves are of the queries, or of the documents if these are one
+    ranking.
     """
     if evidence.one_ranking:
         text = trn(
@@ -871,7 +881,8 @@ def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
 def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on how many features above the threshold may be there by chance.
 
-    It is "" if that is not known, as it is not before a pair of halves is done.
+    It is "" if that is not known, as it is not before a pair of halves is
+    done.
     """
     stability = evidence.stability
     bound = (

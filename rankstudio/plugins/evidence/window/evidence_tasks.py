@@ -106,6 +106,7 @@ class EvidenceTasks:
             n_refits=refits_of(plan.entry),
             parts=request.parts,
         )
+
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
@@ -119,8 +120,8 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        None if no RankRLS ranks with the features, whose exact error could judge sets,
-        or if the computation would take too long.
+        None if no RankRLS ranks with the features, whose exact error could
+        judge sets, or if the computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -141,8 +142,8 @@ class EvidenceTasks:
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with the features of a selection.
 
-        Its exact left-out error compares sets. It is None if another method ranks with
-        the features.
+        Its exact left-out error compares sets. It is None if another method
+        ranks with the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -165,12 +166,14 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size that has all required and no excluded columns.
 
-        It is NO_SUBSET if no set can meet these conditions and those of the method.
+        It is NO_SUBSET if no set can meet these conditions and those of the
+        method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
         base = self._subset_space(request)
+
         # Columns of a group are selected together, so conditions are compared by group.
         units_of = ColumnGroups.of(
             request.fold.train.n_features, base.groups
@@ -182,10 +185,12 @@ class EvidenceTasks:
             return NO_SUBSET
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
+
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):
             last = update.found.sizes[-1]
+
         return last
 
     def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
@@ -207,6 +212,7 @@ class EvidenceTasks:
         from rankstudio.plugins.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
 
         judge = self._method(request).exact_exchange()
+
         # the window offers best sets only for methods with exact left-out errors
         assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)

@@ -103,6 +103,7 @@ class Importance(QObject):
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
         self._settled = single_shot(SETTLED_MILLISECONDS, self._begin_alone, self)
+
         for signal in (
             session.datasetChanged,
             session.measureChanged,
@@ -129,8 +130,8 @@ class Importance(QObject):
     def _known(self) -> _Known | None:
         """Importance of the shown model on the shown part and by the shown measure, so far.
 
-        It is made on first use. None if the model was not learned from features, or the
-        part has fewer than two queries.
+        It is made on first use. None if the model was not learned from
+        features, or the part has fewer than two queries.
         """
         model = self._current.model
         part = self.part
@@ -241,7 +242,7 @@ class Importance(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the importance once the work has ended; note that it was stopped if it is incomplete."""
+        """Keep the importance at the end of the work; without the end, note that it was stopped."""
         if self._working is None or self._work.busy:
             return
         analysis = self._working
@@ -259,8 +260,8 @@ class Importance(QObject):
     def _place(self) -> Place | None:
         """Return where the study stores the importance of the shown model.
 
-        It is the study, the run, the number of the fold and a name; None if the model
-        is not stored in a study.
+        It is the study, the run, the number of the fold and a name; None if
+        the model is not stored in a study.
         """
         location = self._evidence.place()
         if location is None:
@@ -321,18 +322,21 @@ def _importance_steps(
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
     """Permute the features of a model on the documents of a part.
 
-    Yield the share of the work that is done, and the importance so far, None at first.
+    Yield the share of the work that is done, and the importance so far,
+    None at first.
     """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
 
     importance = None
+
     for update in step_importance(
         step, part, find_measure(measure), convention, N_REPEATS, seed
     ):
         if isinstance(update, PartialResult):
             importance = update.found
+
             # cached here, on the worker, because computing them takes a while
             _ = importance.intervals
         yield update.share, importance

@@ -36,6 +36,7 @@ class EvidencePage(EvidenceController):
         super().__init__(theme, models, parent)
         self.tray = SetTrayController(theme, models, self, self)
         self.tray.pointedAt.connect(self.hinted)
+
         # Each of two pages has a tray with the set of features at its top.
         self.heads = dict(zip(("features", "evidence"), self.tray.trays, strict=True))
         self.panel.table.row_actions = lambda row: [

@@ -71,6 +71,7 @@ class ProbabilityPanel(Panel):
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
+
         # The first selected features have colors and labels, the others are behind
         # them.
         named_columns = {

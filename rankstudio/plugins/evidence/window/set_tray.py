@@ -224,6 +224,7 @@ class SetChip(FeatureChip):
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
+
         # Widgets that accept the drop decide what it does.
         drag.exec(Qt.DropAction.MoveAction)
 
@@ -390,6 +391,7 @@ class SetTray(QFrame):
         emptied(self._row)
         self.chips = []
         shows_names = len(features) <= self._max_named_chips
+
         for feature, name in features[: self._max_chips]:
             chip = SetChip(self._theme, feature, name, shows_name=shows_names)
             for signal, target in (
@@ -401,6 +403,7 @@ class SetTray(QFrame):
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
+
         self._fit()
 
     def _fit(self) -> None:
@@ -416,6 +419,7 @@ class SetTray(QFrame):
             - sum(button.sizeHint().width() for button in buttons)
             - self._title.width()
         )
+
         # 8 pixels between the parts of the line
         room -= LEAST_SAID + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
@@ -425,11 +429,14 @@ class SetTray(QFrame):
         ):
             room -= count_width
         n_shown = 0
+
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
+
             # At least one chip is shown. isHidden, as the tray itself may be invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
+
         hidden = features[n_shown:]
         self._others.setText(tr("and {n} more").format(n=len(hidden)) if hidden else "")
         self._others.setToolTip(
@@ -506,12 +513,14 @@ class SetTrayController(Controller):
         self._session = models.session
         self._evidence = evidence
         self._columns: tuple[int, ...] = ()
+
         # by the key of the selection
         self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
         self._changes: SetChanges | None = None
         self._hovered_feature = 0
         self._inspected_feature = 0
+
         # sentence on the hovered feature, while no tray is visible
         self._status_text = ""
         self._menu: QMenu | None = None
@@ -520,6 +529,7 @@ class SetTrayController(Controller):
             SetTray(theme, "evidence-set", shares_line=True),
         )
         self.panels = self.trays
+
         for tray in self.trays:
             tray.removed.connect(self.remove)
             tray.dropped.connect(self.add)
@@ -531,6 +541,7 @@ class SetTrayController(Controller):
             tray.reset.clicked.connect(self.reset)
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
+
         self._computed = OnDemand(
             parent=self,
             worker=models.task_worker,
@@ -604,6 +615,7 @@ class SetTrayController(Controller):
         The form of the next run and the shown run stay.
         """
         labels = {record.label.name for record in self._models.runs.records}
+
         # the first number without a run "Set 1", "Set 2", ...
         number = next(
             n
@@ -660,7 +672,8 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Follow the mouse over a table, and let its rows be dragged into the set.
 
-        ``feature_of`` returns the feature id of a row; id 0 stands for no feature.
+        ``feature_of`` returns the feature id of a row; id 0 stands for no
+        feature.
         """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
@@ -737,7 +750,8 @@ class SetTrayController(Controller):
     def _show(self) -> None:
         """Show the set in the visible trays, and have its changes computed if they are needed.
 
-        Each selection has its own set: the selection itself, until the user edits it.
+        Each selection has its own set: the selection itself, until the user
+        edits it.
         """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
@@ -747,6 +761,7 @@ class SetTrayController(Controller):
             self._changes = None
             selected = () if model is None else tuple(model.step.selected)
             self._columns = self._edited_sets.get(self._selection_key, selected)
+
         for tray in self.trays:
             tray.setVisible(self._is_editable)
         if self._is_editable and (
@@ -763,6 +778,7 @@ class SetTrayController(Controller):
         if change is not None and not change.inside:
             swaps = {self._id(c): share for c, share in change.swaps}
         shown_set = ShownSet(features, self.edited, self._sentence(), swaps)
+
         for tray in self.trays:
             tray.show_set(shown_set, undoable=self._undoable)
 
@@ -772,6 +788,7 @@ class SetTrayController(Controller):
         changes = self._known_changes
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
+
         # The hovered feature (id 0 if there is none) goes before the inspected one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
@@ -782,6 +799,7 @@ class SetTrayController(Controller):
         selection_error = model.step.criterion
         if not self.edited or not selection_error:
             return error
+
         # share by which the set's error is above that of the selection
         above = changes.criterion / selection_error - 1
         if abs(above) < NEGLIGIBLE:
@@ -842,8 +860,8 @@ class SetTrayController(Controller):
     def _offer(self, position: QPoint) -> None:
         """Open a menu with the features whose addition gives the lowest error, the best one first.
 
-        ``position`` is that of the menu on the screen. Any other feature can be chosen
-        in a dialog.
+        ``position`` is that of the menu on the screen. Any other feature
+        can be chosen in a dialog.
         """
         menu = self._new_menu()
         changes = self._known_changes
@@ -864,8 +882,8 @@ class SetTrayController(Controller):
     def _show_menu(self, feature: int, position: QPoint) -> None:
         """Open a menu to remove a feature of the set, by its id, or to replace it.
 
-        The best replacements are listed with the change of the error. ``position`` is
-        that of the menu on the screen.
+        The best replacements are listed with the change of the error.
+        ``position`` is that of the menu on the screen.
         """
         menu = self._new_menu()
         changes = self._known_changes
@@ -915,7 +933,7 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
-        """Return what the changes of the set depend on: the model's path and the columns.
+        """Return the model's path and the columns, on which the changes of the set depend.
 
         None if there is no set to edit, so that nothing is computed.
         """

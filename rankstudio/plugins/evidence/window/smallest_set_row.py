@@ -113,8 +113,8 @@ class SmallestSetRow(QWidget):
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the smallest set as good as the best, and one other set of the same path.
 
-        The other one is the best set, or if that is the smallest, the set that is
-        shown.
+        The other one is the set that is chosen, or the best one if the
+        smallest is chosen.
 
         Parameters
         ----------
@@ -154,6 +154,7 @@ class SmallestSetRow(QWidget):
         if sets is None:
             return
         target = sets.smallest if smallest else sets.other
+
         # Qt has checked the clicked button; the chosen set stays checked until the page
         # shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size

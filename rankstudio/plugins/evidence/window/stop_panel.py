@@ -109,6 +109,7 @@ class StopPanel(Panel):
         self.body.setSpacing(4)
         self._shows_steps = True  # otherwise only the view of the whole path
         self._path_ids: tuple[int, ...] = ()
+
         for plot in (self.p_plot, self.curve):
             plot.feature_at = self._selected_at
         self.view.chosen.connect(self._show_view)
@@ -164,6 +165,7 @@ class StopPanel(Panel):
         tests = evidence.significance
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
+
         # Why a plot is empty: both are missing only for data that are too large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
@@ -257,6 +259,7 @@ class StopPanel(Panel):
         self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
         if self._path is not None:
             self._path.setVisible(view == PATH)
+
         # added by the page
         figure_button = self.findChild(QToolButton, "figure-button")
         if figure_button is not None:
@@ -267,8 +270,8 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the gain that is lost with repeated selection.
 
-    Repeated means that each query is left out of the selection, too. The sentence is ""
-    until all queries are done.
+    Repeated means that each query is left out of the selection, too. The
+    sentence is "" until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
