@@ -106,6 +106,7 @@ class Legend(QWidget):
         painter.setFont(font(SMALL))
         texts = self._texts()
         n_titles = int(bool(self._title))
+
         for position, (text, box) in enumerate(
             zip(texts, self.boxes(self.width()), strict=True)
         ):
@@ -130,10 +131,15 @@ class Legend(QWidget):
         return QRectF(corner.x(), corner.y(), _SWATCH_SIZE, _SWATCH_SIZE)
 
     def boxes(self, width: int) -> list[QRectF]:
-        """Return the boxes of the title, if there is one, and of the names in a legend of a width."""
+        """Return the boxes of the title, if there is one, and of the names, for a legend ``width``.
+
+        They follow each other in lines of text.
+        """
         metrics = QFontMetricsF(font(SMALL))
         room = float(width - 2 * self.pad)
         n_titles = int(bool(self._title))
+
+        # A name has a swatch beside it; the title has none.
         widths = [
             min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH_SIZE + _GAP)
             if position >= n_titles
