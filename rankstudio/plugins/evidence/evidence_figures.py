@@ -100,7 +100,7 @@ def _probability_figure(
 
 
 def _series(label: str, values: Floats, number: int) -> Series:
-    """Return a line of values at the set sizes 1, 2, ...; ``number`` chooses its color."""
+    """Return a line of values at the set sizes 1, 2, ...; ``number`` chooses its style."""
     return Series(
         label,
         tuple(map(float, range(1, values.size + 1))),

@@ -78,7 +78,7 @@ def _selection_blocks(
     """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
 
-    # The run may have been continued with other folds since: None without the fold.
+    # None if the run has no result of this fold
     result = next(
         (fold_result for fold_result in run.result.folds if fold_result.fold == fold),
         None,

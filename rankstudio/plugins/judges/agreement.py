@@ -120,11 +120,13 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
         raise ParameterError(
             "judgments", 0, "labels of at least two judges; the data have one label"
         )
+
     # The labels of all parts in one array, with
     # the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
+
     # Each pair of judges is compared by query,
     # and all judges together over all documents.
     names = judgments[0].names
@@ -142,22 +144,26 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j.
+    """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
 
-    It consists of Kendall's τ_b in each of n queries, and Krippendorff's α.
+    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
+    judged), and ``query``, (m,), the number of the query of each document, of n
+    queries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
     pair = labels[:, [i, j]]
-    judged = np.flatnonzero(~np.isnan(pair).any(axis=1))
+    judged = np.flatnonzero(~np.isnan(pair).any(axis=1))  # documents with both labels
     tau = np.full(n, np.nan)
     if judged.size:
         queries, first = np.unique(query[judged], return_index=True)
+
         # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains
         # could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
+
         # not that of the dataset, as these are no labels of it
         grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
@@ -202,12 +208,13 @@ def krippendorff_alpha(labels: Floats) -> float:
     n_judged = is_judged.sum(axis=1)
     is_judged = is_judged[n_judged > 1]
     n_judged = n_judged[n_judged > 1]
-    n = int(n_judged.sum())
+    n = int(n_judged.sum())  # labels in all documents with at least two
     if not n:
         return np.nan
     ranks = np.zeros(is_judged.shape)
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
+
     # The squared differences of all ordered pairs of n values with sum s and sum of
     # squares t add up to 2 (n t - s²).
     squares = (ranks**2).sum(axis=1)
@@ -292,6 +299,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         raise ParameterError(
             "results", first.plan.title, "runs of a method that selects features"
         )
+
     # Whether each feature is selected, for each fold and judge.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
@@ -303,6 +311,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             for index in range(len(first.folds))
         ]
     )
+
     # Similarity is computed across judges within
     # each fold, then averaged over the folds.
     return JudgeSelections(

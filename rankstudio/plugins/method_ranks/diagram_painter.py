@@ -17,7 +17,10 @@ _WIDTHS = {"axis": 0.09, "stem": 0.09, "group": 0.32, "difference": 0.12}  # of 
 
 
 def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
-    """Return a page with a diagram, whose area is measured in sizes of the text."""
+    """Return a page with a critical-difference diagram, in a style for print.
+
+    Its coordinates are in sizes of the text, and y grows downwards.
+    """
     em = style.em
     page = FigurePage(style)
     width = max(style.width / em - 2 * _MARGIN, 4.0)

@@ -137,6 +137,8 @@ class MethodRanking:
         k = len(self.methods)
         difference = critical_difference(k, self.n_datasets, self.alpha)
         pairs = pair_tests(self.table.values, self.ranks)
+
+        # Of many methods, only pairs with the best one (column 0) get probabilities.
         columns = [
             (pair.first, pair.second)
             for pair in pairs
@@ -203,6 +205,8 @@ class MethodRanking:
                 "k": k,
             }
             notes.append(text.format(**numbers))
+
+        # If all N differences have one sign, the two-sided p is 2 / 2^N.
         least_p = 2.0 ** (1 - self.n_datasets)
         if least_p >= self.alpha:
             text = tr("With {n} datasets no p of Wilcoxon's test can be below {p:g}.")
@@ -215,7 +219,7 @@ class MethodRanking:
         return notes
 
     def _scope_notes(self) -> list[str]:
-        """Return that datasets differ in their part or convention, as sentences."""
+        """Return sentences that warn if datasets differ in the measured part or the convention."""
         notes = []
         if len({dataset.part for dataset in self.table.datasets}) > 1:
             notes.append(
@@ -263,6 +267,9 @@ def ranking_of(
     table: MethodTable, alpha: float = ALPHA, rope: float = ROPE
 ) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
+
+    ``alpha`` is the level of significance, and ``rope`` the half width of the
+    region of practical equivalence, in units of the measure.
 
     Raises
     ------

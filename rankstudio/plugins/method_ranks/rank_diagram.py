@@ -73,7 +73,10 @@ class RankDiagram(OwnFigure):
 
 
 def rank_diagram(ranking: MethodRanking) -> RankDiagram:
-    """Return the critical-difference diagram of a ranking."""
+    """Return the critical-difference diagram of a ranking.
+
+    It has no groups if there are too few datasets for tests.
+    """
     tests = ranking.tests
     measure = ranking.table.measure
     names = ", ".join(dataset.name for dataset in ranking.table.datasets)
@@ -113,6 +116,7 @@ def tikz_text(diagram: RankDiagram) -> str:
 
     Names are escaped. The document needs the package tikz only.
     """
+    # Names are outside of the width: TeX knows how wide they are.
     layout = laid_out(diagram, _TIKZ_WIDTH + 2.0, lambda _: 0.0)
     lines = [
         rf"% {comment_text(diagram.title, 'tex')}",

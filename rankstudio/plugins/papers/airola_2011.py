@@ -1057,7 +1057,7 @@ def experiments(
         "Section 5.5": lambda: [split_queries(dataset, repetitions=extent.repetitions)],
     }
 
-    # Times are compared with those of one processor.
+    # On one processor, neither seconds nor last bits depend on other processors.
     return {
         name: partial(_results_on_one_processor, work) for name, work in by_name.items()
     }

@@ -241,7 +241,8 @@ def _gathering_on_halves(
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
 
-    # 0 seconds: paths on halves follow from sums over queries, without training again.
+    # 0: paths on halves follow from sums over queries, or preferences are learned from,
+    # which the workers do not support.
     if not seconds:
         yield judged.steps()
         return

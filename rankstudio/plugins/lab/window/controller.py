@@ -110,7 +110,7 @@ class SimulationTab(Controller):
     @Slot()
     def start(self) -> None:
         """Start the simulation of the form from the beginning, unless a value is invalid."""
-        # False if a text in a field is no value; the field then shows an error.
+        # False if a field has an invalid value; the focus is then on that field.
         if not self.form.commit():
             return
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())

@@ -55,7 +55,7 @@ class DiagramView(QWidget):
         return QSize(2 * _LEAST_WIDTH, 3 * _LEAST_HEIGHT)
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """Draw the diagram in sizes of the text, smaller where its height has no room."""
+        """Draw the diagram in sizes of the text, or smaller if the widget is too low for it."""
         if self._diagram is None or self._diagram.empty:
             return
         painter = QPainter(self)
@@ -76,6 +76,7 @@ class DiagramView(QWidget):
             self._draw_text(painter, text, em, metrics)
 
     def _draw_stroke(self, painter: QPainter, stroke: Stroke, em: float) -> None:
+        """Draw a line of the diagram; ``em`` is the size of the text in pixels."""
         colors = self._theme.colors
         role = {"group": "accent", "difference": "text"}.get(stroke.kind, "muted")
         pen = QPen(colors.q(role), _WIDTHS[stroke.kind])
@@ -88,6 +89,10 @@ class DiagramView(QWidget):
     def _draw_text(
         self, painter: QPainter, text: DiagramText, em: float, metrics: QFontMetricsF
     ) -> None:
+        """Draw a text of the diagram, shortened if it is too wide.
+
+        ``em`` is the size of the text in pixels.
+        """
         room = MAX_NAME_SHARE * self.width()
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(written) + 1.0

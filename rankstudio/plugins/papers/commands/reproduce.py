@@ -102,7 +102,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the plans of a paper, and print or write its tables beside our numbers.
 
-    Return the exit code. If the user stops, only finished units stay in the study.
+    Return the exit code. If the user stops, finished units stay in the study, if any.
     """
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data

@@ -186,7 +186,8 @@ class DocumentsPanel(Panel):
             [document.score_a for document in ranked_query.documents]
         )
 
-        # Without rows in between, the table would keep its selection and order.
+        # Rows are identified by their positions: emptied first, the table does not take
+        # those of another query for the same rows.
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)

@@ -168,7 +168,7 @@ class ModelBar(QWidget):
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
 
-            # The same options are not set again: an open list of options would close.
+            # Options are replaced only if they differ.
             current_options = [
                 (box.itemData(i), box.itemText(i)) for i in range(box.count())
             ]
