@@ -49,6 +49,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
         _check_type(getattr(value, name), kind, name)
     for part in _dataclasses_in(vars_of(value).values()):
         check_evidence(part, n_features)
+
+    # Some types have a check of their own, beyond the types of their fields.
     rule = _CHECKS_BY_TYPE.get(type(value))
     if rule is not None:
         rule(value, n_features)
@@ -165,7 +167,10 @@ def _check_shape(
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
-    """Require numbers within a range; NaN stands for an unknown number and passes."""
+    """Require numbers from ``least`` to ``greatest``; NaN, an unknown number, passes.
+
+    ``description`` names them in the error.
+    """
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
     _require(

@@ -147,12 +147,16 @@ def importance_figure(
     Parameters
     ----------
     measured : MeasuredImportance
+        Losses of a model with each of its features permuted, and where they were
+        measured.
     of : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
     """
     importance = measured.found
+
+    # position of the loss of each column: the groups are single features
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]

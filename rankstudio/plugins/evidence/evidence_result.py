@@ -54,7 +54,10 @@ class StopAdvice:
 
     @property
     def sentence(self) -> str:
-        """The advice."""
+        """The advice as a sentence, with the p value of the next step.
+
+        ForwardStop is the rule that finds the stop from the p values of the steps.
+        """
         if self.p_next is None:
             return tr(
                 "ForwardStop accepts all {n} tested steps. A larger k tests more steps."
@@ -307,6 +310,8 @@ class SelectionEvidence:
                 )
             )
             return f"{sentence} {least}"
+
+        # Up to rounding, the selection is a best set itself.
         if above < _ROUNDING and self.groups:
             return trn(
                 "No other single group has a lower left-out error.",

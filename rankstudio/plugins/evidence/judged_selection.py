@@ -200,7 +200,8 @@ class JudgedSelection:
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate the seconds of training again, on the halves and for deciding queries.
 
-        The estimate is 0 if paths follow from sums over queries, or with preferences.
+        ``workers`` is the number of halves that are trained on at the same time. The
+        estimate is 0 if paths follow from sums over queries, or with preferences.
         """
         if (
             preferences_of(self.plan)

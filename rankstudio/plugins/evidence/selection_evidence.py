@@ -437,7 +437,11 @@ class _Evidence:
         )
 
     def _is_judged(self, max_features: int) -> bool:
-        """Return whether there is a judge for the set, and the set has at most this many features."""
+        """Return whether there is a judge for the set, and the set has at most this many features.
+
+        The judge is a RankRLS whose exact left-out error compares sets; it needs
+        several queries with labels.
+        """
         return (
             self._judge is not None
             and not self._data.preferring
@@ -571,8 +575,8 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare the selection, with each feature exchanged or left out, with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge they have
-        only correlations.
+        Exchanges are also compared with the selection itself. Without a judge, which
+        compares sets by their errors, they have only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -584,15 +588,22 @@ class _Evidence:
                 continue
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
+
+            # features that may be as good as this one; without a judge, no comparisons
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
+
+                # Errors of the reference, of the selection, without the feature, and
+                # with each rival in its place.
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
                 reference_errors, own_errors, *errors = left_out_errors(
                     self._required_judge, self._data, [reference, selected, *sets]
                 )
                 smaller[column] = _difference(without, errors[0], reference_errors)
+
+                # each exchange against the reference and against the selection
                 results = [
                     (
                         _difference(columns, error, reference_errors),

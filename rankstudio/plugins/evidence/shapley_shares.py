@@ -219,7 +219,9 @@ def shapley_values(gains: Floats) -> Floats:
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
 
-    # No player can join the coalition of all k players. Its weight is not used.
+    # The weight of a size is the share of all orders of the players in which exactly
+    # one given coalition of that size comes before one given player. No player can join
+    # the coalition of all k players. Its weight is not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )

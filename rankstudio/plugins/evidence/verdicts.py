@@ -49,12 +49,11 @@ class VerdictRules:
         above it that are selected no more often than by chance is bounded by
         :meth:`rankstudio.plugins.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Minimum absolute correlation of twins within queries: they share 98
-        % of their variance. Which twin a half selects is arbitrary, but
-        halves share queries, so most select the same one: a twin that is no
-        better is selected on 90 % of the halves in one of five datasets.
-        The probability of a single twin is therefore not meaningful, and
-        twins are compared by a paired test instead.
+        Minimum absolute correlation of twins within queries: they share 98 % of their
+        variance. Which twin a half selects is arbitrary, but halves share queries, so
+        most select the same one: a twin that is no better is selected on 90 % of the
+        halves in one of five datasets. The probability of a single twin is therefore
+        not meaningful, and twins are compared by a paired test instead.
     stop_level : float
         α of ForwardStop, an upper bound of the expected share of useless
         steps before the stop.
@@ -284,8 +283,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     2. Secure: its probability is at least the threshold, not all such features may be there by chance, and no
        feature outside the set has the same score at its step.
     3. Dispensable: its probability is below the threshold, the interval of the loss without it includes or is
-       below 0, and a set of k - 1 features without it is not significantly
-       different from the best set of k.
+       below 0, and a set of k - 1 features without it is not significantly different from the best set of k.
     4. Uncertain: all other features.
 
     Parameters
@@ -332,9 +330,8 @@ def partner_of(
     - s and p are twins: near copies, and a paired test does not find the set with p in place of s
       significantly worse.
     - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
-      not significantly different from the best set. p replaces s if p is
-      among the first k on more than half of the halves without s, and both
-      are on at most 1 - τ of all halves.
+      not significantly different from the best set. p replaces s if p is among the first k on more than half
+      of the halves without s, and both are on at most 1 - τ of all halves.
 
     Parameters
     ----------

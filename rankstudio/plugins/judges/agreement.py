@@ -76,7 +76,7 @@ class Agreement:
 
         The mean is NaN if no pair has a τ_b in the query.
         """
-        taus = np.array([pair.tau for pair in self.pairs])
+        taus = np.array([pair.tau for pair in self.pairs])  # (pairs, Q)
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
         means: Floats = np.where(
@@ -105,7 +105,8 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        The judgments of each part, with the same judges, as in `PartJudgments`.
+        The judgments of each part of the data: a label of each document by each judge,
+        for the same judges.
 
     Raises
     ------
@@ -282,7 +283,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         For fewer than two runs, plans that differ in more than the label, different
         folds, or a method that uses all features.
     """
-    # The runs must differ in the judge, and in nothing else.
+    # The runs must differ in the judge, whose labels are a column, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
     if len(results) < 2 or len(set(judges)) < len(results):
         raise ParameterError(

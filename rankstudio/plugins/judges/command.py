@@ -112,7 +112,7 @@ def _flip_percentages(args: argparse.Namespace) -> tuple[float, ...]:
     try:
         percentages = tuple(map(float, args.flips.split(",")))
     except ValueError:
-        percentages = (math.nan,)
+        percentages = (math.nan,)  # is refused below
     if not all(0 < percentage <= 100 for percentage in percentages):
         raise ParameterError(
             "--flips", args.flips, "percentages above 0 and up to 100, such as 5,10,20"

@@ -213,7 +213,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        For data with one query, the criterion is the error of :meth:`one_ranking_error`.
+        For data with one query, the criterion is the error with pairs or documents left
+        out.
         """
         # One decomposition gives the weights and the leave-query-out error.
         rows: QueryData = training_data(data).whole(self.entry.label)
@@ -568,10 +569,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         )
 
     def _is_pointwise(self) -> bool:
-        """Return whether the loss is of documents, not pairs.
+        """Return whether the loss is of single documents, not of pairs.
 
-        ParameterError is raised for "pointwise" with a loss
-        of pairs.
+        ParameterError is raised for "pointwise" with options of a loss of pairs.
         """
         is_pointwise = bool(self.checked("pairs") == "pointwise")
         if is_pointwise and not self.pair_cost().default:
@@ -583,7 +583,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return is_pointwise
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
-        """Decompose the kernel, or return the decomposition that was made for another λ."""
+        """Decompose the kernel, or return the decomposition that was made for another λ.
+
+        It is cached with the data. Yield progress, and a note if basis vectors depend
+        on each other.
+        """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
         decomposed = shared(

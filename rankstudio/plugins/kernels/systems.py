@@ -583,12 +583,16 @@ class LeftOutSystem:
         )
 
     def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
-        """Return the solution for τ (k, v) and the query's N_q (p, v).
+        """Return the models trained without a query, with its residuals, for each λ.
 
-        The solution is refined for each λ whose correction exceeds the error of the
-        decomposition, which remains in any case.
+        ``along`` is τ, (k, v), the targets of all queries projected on the
+        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The solution
+        is refined for each λ whose correction exceeds the error of the decomposition,
+        which remains in any case.
         """
         solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
+
+        # A correction solves the same system for what the solution misses.
         for _ in range(_REFINEMENT_STEPS):
             correction = self._solve(*self._residuals(along, targets, solution))
             size = np.maximum(

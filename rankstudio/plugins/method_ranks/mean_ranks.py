@@ -178,7 +178,10 @@ class MethodRanking:
         return text.format(least=MIN_DATASETS, n=self.n_datasets)
 
     def _group_notes(self, tests: RankTests) -> list[str]:
-        """Return which methods differ by Nemenyi's test, as sentences."""
+        """Return sentences on the critical difference of mean ranks by Nemenyi's test.
+
+        Methods that differ by less form groups; the first group may have all methods.
+        """
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
         if len(self.methods) == 2:
@@ -241,7 +244,10 @@ class MethodRanking:
 
 
 def _friedman_text(test: FriedmanTest) -> str:
-    """Return Friedman's test as a sentence."""
+    """Return Friedman's test, whether any mean ranks differ, as a sentence or more.
+
+    The chi-square with the correction for ties is named if it differs.
+    """
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
     text = tr(
         "Friedman's chi-square {chi:.2f} (p {p_chi}), Iman and Davenport's F {f} (p {p_f})."

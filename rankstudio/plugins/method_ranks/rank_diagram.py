@@ -50,7 +50,10 @@ class RankDiagram(OwnFigure):
         return not self.methods
 
     def table(self) -> Table:
-        """Return the methods with their mean ranks and the numbers of their groups."""
+        """Return the titles of the columns, and a row per method with its mean rank and groups.
+
+        Groups of methods that do not differ are named by their numbers.
+        """
         header = [tr("method"), tr("mean rank"), tr("groups")]
         groups = [
             " ".join(

@@ -269,7 +269,7 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
     differences = np.array(
         [mean_ranks[first] - mean_ranks[second] for first, second in pairs]
     )
-    p_nemenyi = nemenyi_p(differences, k, n)
+    p_nemenyi = nemenyi_p(differences, k, n)  # (pairs,)
     from rankstudio.engine.statistics.paired import holm, signed_ranks  # noqa: PLC0415 - numba
 
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]

@@ -158,7 +158,10 @@ class MlflowLog:
         self._log_params(self._run, _plan_as_parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
-        """Log the path of a unit as a child run: its parameters, and its measures after each step."""
+        """Log the path of a unit as a child run: its parameters, and its measures after each step.
+
+        A unit is the training with one combination of parameters on one fold.
+        """
         # The child run is named after the fold and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)

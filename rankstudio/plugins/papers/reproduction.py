@@ -142,7 +142,7 @@ class Reproduction:
         )
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
-        """Return the tables of a dataset.
+        """Return the tables of the paper on a dataset, found by the beginning of its name.
 
         Raises
         ------
@@ -222,7 +222,10 @@ class Reproduction:
         return plan_from_dict({**protocol, **settings})
 
     def compared_claims(self, results: Mapping[str, RunResult]) -> tuple[Claim, ...]:
-        """Return the claims of the paper, each with the comparison of our runs."""
+        """Return the claims of the paper, each with a test of our two runs by each measure.
+
+        ``results`` are our runs by the paper's names.
+        """
         from rankstudio.engine.analysis.comparisons.significance import compare_with  # noqa: PLC0415 - scipy
 
         return tuple(

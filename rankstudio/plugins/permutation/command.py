@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
 def as_dict(
     path: SinglePath, test: PermutationTest, dataset: FoldedDataset
 ) -> dict[str, Any]:
-    """Return the test as dicts and lists of plain values."""
+    """Return the test of a path as plain values for JSON, with a dict for each step."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     # Each step has its feature, its criterion and the band of permuted criteria.

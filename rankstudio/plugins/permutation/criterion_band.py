@@ -71,7 +71,7 @@ class CriterionBand:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the number of permutations, and the values of each step as a dict."""
+        """Return the number of permutations, and a list with a dict of values for each step."""
         columns = {
             "criterion": self.observed,
             "permuted_mean": self.mean,

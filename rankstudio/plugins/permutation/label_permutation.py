@@ -134,6 +134,8 @@ def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     last step counts.
     """
     method = type(estimator)(**estimator.get_params(deep=False))
+
+    # Progress of the training is passed on, without its own share and text.
     steps = yield from steps_of(
         method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0)
     )

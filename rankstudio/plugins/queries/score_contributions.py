@@ -66,6 +66,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     Returns
     -------
     ScoreContributions
+        The part of each feature in the score of each document, and a
+        constant rest.
 
     Raises
     ------
@@ -74,7 +76,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Notes
     -----
-    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves and depth d.
+    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves
+    and depth d.
     """
     if step.linear:
         used = np.flatnonzero(step.coef)

@@ -288,6 +288,7 @@ def version_blocks(source: ReportSource) -> Iterator[Block]:
 
     Runs with the same versions share a column.
     """
+    # the runs by their versions, each a tuple of (name, version)
     kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple(

@@ -45,7 +45,11 @@ def sealed_text(source: ReportSource) -> str:
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield for each group of runs its best run, average measures, curves, and measures by fold."""
+    """Yield for each group of comparable runs its best run, averages, curves, and measures by fold.
+
+    Where a test part is sealed, a paragraph says that the numbers are of validation
+    parts.
+    """
     if source.sealed_datasets:
         yield Paragraph(
             f"{sealed_text(source)} These results are from the validation parts."
@@ -67,7 +71,10 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _averages_table(group: ReportedGroup) -> TextTable:
-    """Return the table of mean measures of the runs of a group and of the best single feature."""
+    """Return the table of mean measures of the runs of a group and of the best single feature.
+
+    The best mean of each measure is bold, if the runs are ranked.
+    """
     runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]

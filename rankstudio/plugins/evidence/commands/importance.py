@@ -464,7 +464,11 @@ def _loss_lines(
 
 
 def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
-    """Return the importance and similarity of the model's features as plain values."""
+    """Return the importance and similarity by which the method weighs features, as plain values.
+
+    Each feature comes with its most similar other feature of the model. The only
+    feature of a model has none: its dict has no "closest" and no "similarity".
+    """
     ids = model.data.feature_ids
     return [
         {

@@ -594,6 +594,7 @@ class EvidenceController(PageController):
         For a moment after the page appears, it may still show the sets of another
         selection. Clicks on these sets are ignored.
         """
+        # The first value that the panel depends on is the key of its selection.
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
         self._forget_wishes()
@@ -676,6 +677,9 @@ class EvidenceController(PageController):
         )
         if selection is None or best is None:
             return
+
+        # The two runs alone are ticked for comparison, and the selection is the
+        # reference.
         marks = self._models.marks
         marks.refer_to(selection.key)
 

@@ -306,11 +306,14 @@ class Evidence(QObject):
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """The evidence found so far, judged by the present rules."""
+        """The evidence for the shown selection so far, with verdicts by the present rules; or None."""
         state = self._known.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
             return evidence
+
+        # The same object is returned for the same evidence and rules, as its verdicts
+        # are cached in it.
         if self._last_judged is not None:
             last_evidence, last_rules, judged = self._last_judged
             if last_evidence is evidence and last_rules is self.rules:
@@ -404,7 +407,10 @@ class Evidence(QObject):
         return self._share
 
     def seconds(self, package: Package) -> float:
-        """Estimate the seconds that a package takes; infinity where there is no estimate."""
+        """Estimate the seconds that a package takes; infinity where there is no estimate.
+
+        A package is the evidence that one panel shows and that is computed together.
+        """
         model = self.model
         if model is None:
             return inf
@@ -464,10 +470,14 @@ class Evidence(QObject):
         return sum(size.seconds for size in best.sizes) / share_searched
 
     def start(self, package: Package) -> None:
-        """Compute a package of the shown selection, or continue its computation."""
+        """Compute a package of the shown selection, or continue its computation.
+
+        Packages that the user has asked for are computed however long they take.
+        """
         if self._key is None:
             return
         state = self._known[self._key]
+
         # Near-best sets are compared with the best set.
         packages = {package, Package.BEST} if package is Package.NEAR else {package}
         state.stopped -= packages
@@ -501,7 +511,10 @@ class Evidence(QObject):
 
     @Slot()
     def look(self) -> None:
-        """Follow the shown selection; stop a computation for another one."""
+        """Follow the shown selection; stop a computation for another one.
+
+        Its evidence is read from the study when it is shown for the first time.
+        """
         key = self._key_now()
         if key != self._key:
             self._key = key
@@ -514,8 +527,10 @@ class Evidence(QObject):
             self._known.move_to_end(key)
             self._measure_anew(state)
             while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+                self._known.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
+
+        # Begin to compute only once no other selection has been shown for a moment.
         if key is not None and self.seen():
             self._settled.start()
 
@@ -675,7 +690,10 @@ class Evidence(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Note that a package is done, or has failed, and begin the next one."""
+        """Note that a package is done, or has failed, and begin the next one.
+
+        This is called whenever the state of the background work changes.
+        """
         if self._working is None or self._work.busy:
             return
         key, package = self._working
@@ -758,7 +776,9 @@ class Evidence(QObject):
         Parameters
         ----------
         address : Place
+            Study, run, number of the fold, and name under which it is stored.
         evidence : SelectionEvidence or MeasuredImportance
+            Evidence for a selection, or losses with features permuted.
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
@@ -799,11 +819,14 @@ class Evidence(QObject):
         convention = model.plan.convention
 
         def take(evidence: SelectionEvidence | None) -> None:
+            """Keep the stored evidence, if there is any, unless it was computed meanwhile."""
             if self._reading == key:
                 self._reading = None
             state = self._known.get(key)
             if evidence is not None and state is not None and state.found is None:
                 state.found = evidence
+
+                # A package is complete if its last part is done.
                 state.done |= {
                     package for package, part in _LAST.items() if part in evidence.done
                 }
@@ -891,7 +914,7 @@ class Evidence(QObject):
             return None
         train = model.fold.train
         selects = model.plan.entry.selects and model.step.selected
-        if not selects or is_wide(train):
+        if not selects or is_wide(train):  # too many features to compare sets of them
             return None
 
         # Halves of the documents need several of them, and queries are compared.

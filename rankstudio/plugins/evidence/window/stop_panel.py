@@ -222,7 +222,7 @@ class StopPanel(Panel):
         self._show_view()
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Show empty plots, each with a sentence on what will appear there."""
         self.p_plot.placeholder = _EMPTY_STEPS_TEXT
         self.curve.placeholder = _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())

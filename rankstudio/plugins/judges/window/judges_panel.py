@@ -387,7 +387,8 @@ class JudgesController(Controller):
     def _results(self) -> list[RunResult]:
         """Return the last finished run of the shown run's plan under each judge.
 
-        Judges without such a run are left out.
+        Such runs have the same plan, except for the column of the label. Judges without
+        such a run are left out.
         """
         current = self._models.runs.shown
         judges = self._judges

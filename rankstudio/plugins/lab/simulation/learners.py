@@ -274,6 +274,8 @@ class BasisRankRLS:
     def learn(self, data: QueryData) -> Scorer:
         """Draw basis vectors, unless given, and train a model that is a sum of their kernel functions.
 
+        Return a function from features (m, n) to scores (m,).
+
         Notes
         -----
         With K = LL' the kernel matrix of the basis vectors, a linear model w is trained on the features
@@ -282,7 +284,9 @@ class BasisRankRLS:
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         basis = self._basis(data)
-        chosen, factor = independent(self.kernel.matrix(basis, basis))  # factor is L
+
+        # Vectors that depend linearly on others are dropped; the factor is L.
+        chosen, factor = independent(self.kernel.matrix(basis, basis))
         vectors = basis[chosen]
         features = np.ascontiguousarray(
             solve_lower(factor, self.kernel.matrix(vectors, data.X)).T

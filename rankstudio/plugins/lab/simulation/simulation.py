@@ -109,7 +109,10 @@ class Simulation:
 
     @property
     def counting(self) -> dict[str, Any]:
-        """The parameters that have an effect, given the values of the others."""
+        """The parameters that have an effect with the values of the others, by name.
+
+        The γ of a kernel, for instance, has none without a kernel.
+        """
         unused = {
             p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)
         }
@@ -221,6 +224,8 @@ class Simulation:
 
             assert dataset is not None  # simulations of this kind need data
             simulate = partial(simulate_selection, dataset)
+
+        # A state of None is yielded within a long repetition.
         for state in simulate(**self.counting):
             if state is None:
                 yield None
@@ -284,6 +289,7 @@ def _data_words(plan: Plan, test: bool) -> Iterator[str]:
     """Yield the words of a command that open the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
     yield from field_words(plan, ("missing", "normalize", "protocol"))
+    # The usual protocol, the folds of the files, needs no seed.
     if plan.protocol != Plan(plan.data).protocol:
         yield from ("--protocol-seed", str(plan.seed))
     yield from column_words(plan)

@@ -451,7 +451,7 @@ class DeviationsPlot(Plot):
         return frame.area.height() / max(len(self.rows), 1)
 
     def _ends(self, row: DeviationRow) -> tuple[float, float]:
-        """Return the edges between which a distribution lies, except a thin tail at each side."""
+        """Return the two edges of bins between which a distribution lies, except for thin tails."""
         cumulative = np.cumsum(row.shares)
         first = int(np.searchsorted(cumulative, _TAIL_SHARE))
         last = min(

@@ -128,7 +128,7 @@ class PathTestController(CommandController):
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
-        evidence = pages.find("evidence")
+        evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,
             self.tests.grew,

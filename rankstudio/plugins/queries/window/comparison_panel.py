@@ -110,7 +110,7 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
-        """Show the queries of a comparison.
+        """Show all queries of a comparison, none of them chosen.
 
         None shows an empty plot.
         """
@@ -404,7 +404,8 @@ class QueryPlot(Plot):
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
         """Extend the outline of a drag from ``start`` to the pixel ``end``.
 
-        It is a free line in the scatter plot, otherwise a band of full height.
+        It is a free line in the scatter plot, otherwise a band of full
+        height.
         """
         if self.mode != SCATTER:
             area = self.frame().area
@@ -536,6 +537,7 @@ def paint_interval(
     )
     painter.setPen(pen(colors.q("text"), 1.2))
     painter.drawLine(QPointF(left, y), QPointF(right, y))
+
     for x in (left, right):
         painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
 
@@ -701,6 +703,7 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     """
     inside = np.zeros(xs.shape, dtype=np.bool_)
     ends = np.roll(corners, -1, axis=0)  # the corner after each one
+
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
         # The ray from a point to the right crosses an edge if its two ends are on both
         # sides of the ray and the intersection is right of the point. No ray crosses a
@@ -710,6 +713,7 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
             inside ^= has_ends_on_both_sides & (
                 xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1)
             )
+
     return inside & ~np.isnan(ys)
 
 

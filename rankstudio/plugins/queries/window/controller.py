@@ -196,6 +196,8 @@ class QueriesController(PageController):
             self._feeder.stop()
             self._seen_b = None
             return
+
+        # What is B now stays B while the page is visible, also when another run ends.
         a, b = self._runs_compared()
         self._seen_b = None
         if a is not None:

@@ -127,7 +127,8 @@ class DocumentsPanel(Panel):
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
-            Its documents, with ranks, scores and contributions of the features.
+            Its documents, with ranks, scores and contributions of the
+            features.
         measure : str
             Name of the measure.
         """
@@ -283,6 +284,7 @@ class DocumentsPanel(Panel):
         x = float(room.left())
         top = room.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
+
         for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest_sum
             painter.setBrush(_feature_color(colors, index))
@@ -329,6 +331,8 @@ def _paint_label(
     """Draw a relevance label as a chip, for a relevant document in the color of its label."""
     label = row.document.label
     relevant = row.document.relevant
+
+    # There are colors for labels from 0 to 6; others have the nearest of these.
     color = (
         palettes.category(colors, min(max(0, int(label)), 6)).color
         if relevant
@@ -348,7 +352,8 @@ def _paint_move(
 ) -> None:
     """Draw the rank in B and an arrow, upwards if it is higher than in A.
 
-    Equal ranks get a dot. The color says whether the move improves B's ranking.
+    Equal ranks get a dot. The color says whether the move improves B's
+    ranking.
     """
     moved = row.moved  # number of ranks, positive if B ranks the document higher
     name = "ok" if row.good else "error"
@@ -376,7 +381,7 @@ def _others_text(n: int) -> str:
 
 
 def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
-    """Return the AUC of both models with DeLong's intervals."""
+    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals."""
     (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "

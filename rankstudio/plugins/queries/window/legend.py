@@ -99,13 +99,13 @@ class Legend(QWidget):
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatches and names."""
+        """Draw the title, and each name with a swatch in its color; long names are shortened."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
         texts = self._texts()
-        n_titles = int(bool(self._title))
+        n_titles = int(bool(self._title))  # 1 if the first text is a title, otherwise 0
 
         for position, (text, box) in enumerate(
             zip(texts, self.boxes(self.width()), strict=True)

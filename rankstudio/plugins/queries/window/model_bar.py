@@ -104,7 +104,10 @@ def run_label(record: RunRecord) -> str:
 
 
 def single_label(models: RunRecord) -> str:
-    """Return the name of the best single feature of each fold."""
+    """Return a name for the best single feature of each fold of a run, as model B.
+
+    It has the feature's name if that is the same in all folds.
+    """
     names = {result.baseline.name for result in models.folds.values()}
     return (
         tr("best single feature · {names}").format(names=names.pop())

@@ -98,7 +98,7 @@ class QueryTasks:
         return comparison
 
     def rank(self, request: QueryRequest, query: ComparedQuery) -> RankedQuery:
-        """Rank the documents of a query by both models, and split A's scores."""
+        """Rank the documents of a query by both models, and split A's scores by feature."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
         fold = request.fold(query.fold)
@@ -145,8 +145,8 @@ class QueryTasks:
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
         """Return the job that trains A again on a fold without a feature, and measures it.
 
-        The worker calls the job with a function that returns whether the job is
-        cancelled.
+        The worker calls the job with a function that returns whether the
+        job is cancelled.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
