@@ -400,7 +400,7 @@ def with_paths(
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
 
     for path_places, path in zip(places, paths, strict=True):
-        # a path may be longer or shorter
+        # a path may be longer or shorter than `counts`
         for row, chosen in zip(counts, path, strict=False):
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1

@@ -158,6 +158,7 @@ def _pair_agreement(
     judged = np.flatnonzero(~np.isnan(pair).any(axis=1))  # documents with both labels
     tau = np.full(n, np.nan)
     if judged.size:
+        # `first` is the position in `judged` where each query begins.
         queries, first = np.unique(query[judged], return_index=True)
 
         # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains
@@ -213,6 +214,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     if not n:
         return np.nan
     ranks = np.zeros(is_judged.shape)
+
+    # labels of the documents that have at least two
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
 

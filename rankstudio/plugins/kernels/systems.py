@@ -353,8 +353,7 @@ class ReducedSystem(KernelSystem):
     def leave_one_out(self, regularization: float) -> Floats:
         """Predict each document by the model without it.
 
-        The model has an intercept. A basis vector is left out
-        with its document.
+        The model has an intercept. A basis vector is left out with its document.
 
         Returns
         -------
@@ -363,10 +362,9 @@ class ReducedSystem(KernelSystem):
 
         Notes
         -----
-        O(mk). For a document that is no basis vector, the
-        residual is e = r / (1 - w'Dw - 1/m), with D = (Λ +
-        λI)^-1, its row w of W, and its residual r by the
-        model of all documents.
+        O(mk). For a document that is no basis vector, the residual is e = r / (1 - w'Dw
+        - 1/m), with D = (Λ + λI)^-1, its row w of W, and its residual r by the model of
+        all documents.
         """
         outputs = as_columns(self.along)
         targets = as_columns(self.factor.targets)

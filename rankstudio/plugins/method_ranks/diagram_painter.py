@@ -51,4 +51,6 @@ def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
         written = page.elided(text.text, MAX_NAME_SHARE * width * em)
         look: Look = {"ha": text.align, "va": "center_baseline", "color": style.text}
         area.text(text.x, text.y, written, **look)
+
+    # The height follows from the diagram, not from the width of the page.
     return page.finish(lambda _: layout.height * em)

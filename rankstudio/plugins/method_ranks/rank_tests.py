@@ -136,6 +136,8 @@ def ranks_by_dataset(values: ArrayLike, *, higher_is_better: bool = True) -> Flo
 
     table = _checked_table(values)
     sign = -1.0 if higher_is_better else 1.0
+
+    # Mean ranks of equal values are multiples of 1/2, so that doubled ones are whole.
     rows = [
         doubled_ranks(sign * row, ROUNDINGS * EPS * float(np.abs(row).max())) / 2
         for row in table

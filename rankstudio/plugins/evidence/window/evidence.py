@@ -262,7 +262,8 @@ class Evidence(QObject):
             entry = plan.ranker_entry
             values = chosen.ranker
 
-        # A selector without a separate ranker names the method it ranks with.
+        # A selector without a separate ranker names the method it ranks with. The error
+        # is known if RankRLS learned from the pairs of documents within queries.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
         ) == "query"

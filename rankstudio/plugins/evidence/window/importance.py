@@ -248,6 +248,8 @@ class Importance(QObject):
         analysis = self._working
         self._working = None
         is_done = self._work.state is SimulationState.DONE
+
+        # `_known` is another one if another model, part or measure is shown by now.
         if self._latest is not None and is_done and analysis is self._known:
             analysis.found = self._latest
             self._keep(analysis.step, analysis.found)

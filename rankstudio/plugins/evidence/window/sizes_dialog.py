@@ -216,6 +216,7 @@ class SizesDialog(QDialog):
 
     @Slot(object)
     def _grow(self, best: BestSubset) -> None:
+        """Show the best sets found so far, and the share of all sets that was searched."""
         n_sets = sum(subset.n_sets for subset in best.sizes)
         self.bar.set_share(
             sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets

@@ -144,6 +144,8 @@ class VariationPanel(Panel):
         self.bias.show_values(
             QUANTITIES[varied.quantity], varied.asked, written, bias_curves
         )
+
+        # standard deviations have no intervals
         sd_curves = [
             (label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)
         ]
@@ -300,6 +302,8 @@ class VariationPlot(OverlayPlot):
         y = np.concatenate([[0.0], *ends])
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
+
+        # The axis of standard deviations begins at 0.
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
