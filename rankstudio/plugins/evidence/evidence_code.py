@@ -127,6 +127,7 @@ def _gathering_lines(measure: str) -> list[str]:
 
 
 def _sentence_lines() -> list[str]:
+    """Return the lines that print the sentences."""
     return [
         "for sentence in evidence_sentences(last.found, lambda column: str(ids[column])):",
         "    print(sentence)",

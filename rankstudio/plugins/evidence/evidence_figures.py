@@ -29,14 +29,14 @@ _MAX_FEATURES = 30
 
 
 def evidence_figures(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> Iterator[Figure]:
     """Yield the figures of the evidence for a selection.
 
     Parameters
     ----------
     evidence : SelectionEvidence
-    of : str
+    subject : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
@@ -49,21 +49,22 @@ def evidence_figures(
         _step_figure,
         _left_out_figure,
     ):
-        figure = make(evidence, of, named)
+        figure = make(evidence, subject, named)
         if figure is not None and not figure.empty:
             yield figure
 
 
 def _size_axis() -> FigureAxis:
+    """Return the axis of the sizes of sets."""
     return FigureAxis(tr("number of features, k"), whole=True)
 
 
 def _probability_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of each feature's selection probability by set size.
 
-    It is None without half-samples. ``of`` names the data and method, and
+    It is None without half-samples. ``subject`` names the data and method, and
     ``named`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
@@ -87,8 +88,8 @@ def _probability_figure(
     caption = template.format(n=evidence.stability.n_paths)
     return CurvesFigure(
         "evidence-probability",
-        title=f"{of}: {tr('selection probability')}",
-        caption=f"{of}. {caption}",
+        title=f"{subject}: {tr('selection probability')}",
+        caption=f"{subject}. {caption}",
         x=_size_axis(),
         y=FigureAxis(tr("selection probability"), low=0.0, high=1.0),
         series=tuple(series),
@@ -110,11 +111,11 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    It is None without losses. ``of`` names the data and method, and
+    It is None without losses. ``subject`` names the data and method, and
     ``named`` returns the name of a column.
     """
     if evidence.losses is None:
@@ -132,15 +133,15 @@ def _loss_figure(
         "Mean over the left-out queries, with 95 % intervals by the paired bootstrap."
     )
     rows = tuple(map(named, evidence.losses.features))
-    text = f"{of}. {title}. {caption}"
+    text = f"{subject}. {title}. {caption}"
     axis = FigureAxis(title)
     return RowsFigure(
-        "evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True
+        "evidence-loss", f"{subject}: {title}", text, axis, rows, (series,), zero=True
     )
 
 
 def importance_figure(
-    measured: MeasuredImportance, of: str, named: Named
+    measured: MeasuredImportance, subject: str, named: Named
 ) -> RowsFigure:
     """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
@@ -149,7 +150,7 @@ def importance_figure(
     measured : MeasuredImportance
         Losses of a model with each of its features permuted, and where they were
         measured.
-    of : str
+    subject : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
@@ -175,11 +176,11 @@ def importance_figure(
         caption = f"{caption} {cut.format(n=len(columns), total=len(measured.columns))}"
     rows = tuple(map(named, columns))
     axis = FigureAxis(title)
-    text = f"{of}. {title}. {caption}"
+    text = f"{subject}. {title}. {caption}"
     name = "evidence-importance"
     return RowsFigure(
         name,
-        f"{of}: {title}",
+        f"{subject}: {title}",
         text,
         axis,
         rows,
@@ -189,7 +190,7 @@ def importance_figure(
 
 
 def _near_best_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
@@ -233,8 +234,8 @@ def _near_best_figure(
     most_excess = max(*excess_percent, 1e-9)
     return MapFigure(
         "evidence-sets",
-        title=f"{of}: {title}",
-        caption=f"{of}. {caption}",
+        title=f"{subject}: {title}",
+        caption=f"{subject}. {caption}",
         rows=tuple(map(named, columns)),
         columns=tuple(str(number + 1) for number in range(len(sets))),
         values=tuple(rows),
@@ -250,7 +251,7 @@ def _near_best_figure(
 
 
 def _step_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
@@ -271,8 +272,8 @@ def _step_figure(
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
-        title=f"{of}: {tr('p of each step')}",
-        caption=f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
+        title=f"{subject}: {tr('p of each step')}",
+        caption=f"{subject}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
         x=_size_axis(),
         y=FigureAxis("p", low=0.0, high=1.0),
         series=(points,),
@@ -281,7 +282,7 @@ def _step_figure(
 
 
 def _left_out_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
@@ -300,8 +301,8 @@ def _left_out_figure(
     )
     return CurvesFigure(
         "evidence-left-out",
-        f"{of}: {title}",
-        f"{of}. {caption}",
+        f"{subject}: {title}",
+        f"{subject}. {caption}",
         _size_axis(),
         FigureAxis(tr("squared error per query")),
         (

@@ -101,6 +101,7 @@ def evidence_rows(
     milliseconds = column_milliseconds(costs, feature_ids)
 
     def feature(column: int | None) -> int | None:
+        """Return the id of a column; None for None."""
         return None if column is None else int(feature_ids[column])
 
     rows = []
@@ -180,6 +181,7 @@ def evidence_text(
     about = "≈" if evidence.deciding_by_margins else ""
 
     def per_millisecond(row: FeatureEvidence) -> str:
+        """Return the loss per millisecond of cost, or a dash."""
         loss = loss_per_millisecond(row, milliseconds)
         return NOTHING if loss is None else fixed(loss)
 
@@ -233,12 +235,14 @@ def _position_text(row: FeatureEvidence, steps: int) -> str:
 
 
 def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
+    """Return the best substitute with its price, or a dash."""
     if row.substitute is None or row.price is None:
         return NOTHING
     return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
 
 
 def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
+    """Return the verdict on a feature with its partner, if any."""
     label = NOTHING if row.verdict is None else row.verdict.label
     return label if row.partner is None else f"{label} with {id_of(row.partner)}"
 
@@ -291,10 +295,12 @@ _ONE_RANKING_NOTE = "Selected on: share of the halves of the documents."
 
 
 def _percentage_or_dash(share: float | None) -> str:
+    """Return a share as a percentage; a dash for None."""
     return NOTHING if share is None else percentage(share)
 
 
 def _verdict_value(row: FeatureEvidence) -> str | None:
+    """Return the verdict on a feature as JSON has it; None without one."""
     return None if row.verdict is None else row.verdict.value
 
 

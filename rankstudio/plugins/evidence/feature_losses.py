@@ -155,6 +155,7 @@ class _NoModel:
     """The model without features."""
 
     def scores(self, data: QueryData) -> Floats:
+        """Score each document by 0."""
         return np.zeros(data.y.size)
 
 

@@ -119,6 +119,7 @@ def _scoring_of_step(
         )
 
     def score(X: Features) -> Floats:
+        """Score m documents by their features, (m, n)."""
         # The step takes features by column; dense columns are copied to be contiguous.
         columns: Features = (
             X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
@@ -174,6 +175,7 @@ def _scoring_of_model(
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
+        """Score m documents by their features, (m, n), where absent features are 0."""
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)
@@ -246,6 +248,7 @@ def _with_used_columns(
     n = X.shape[1]
 
     def score_used_columns(rows: Floats) -> Floats:
+        """Score m documents by the values of the used columns alone."""
         wide: Features = SparseRows.spread(rows, columns, n)
         return score(wide)
 
@@ -253,6 +256,7 @@ def _with_used_columns(
 
 
 def _measured_documents(part: RankingDataset) -> MeasuredDocuments:
+    """Return all documents of a part to be measured."""
     return MeasuredDocuments(
         part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading
     )

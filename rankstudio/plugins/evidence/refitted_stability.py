@@ -203,10 +203,12 @@ def refitting_steps(
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
     def stability_so_far() -> StabilitySelection:
+        """Return the result of all paths so far."""
         empty = without_paths(selector, varies, start)
         return with_paths(empty, [paths[number] for number in sorted(paths)])
 
     def add_path(path: PathResult) -> None:
+        """Add the path of a half, which is the fold of a run."""
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))
 
     if study is not None and key is not None:

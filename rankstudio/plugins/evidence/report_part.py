@@ -125,7 +125,9 @@ class _Names:
         self._names = run.result.feature_names
 
     def id(self, column: int) -> str:
+        """Return the id of a column as a text."""
         return str(self._ids[column])
 
     def full(self, column: int) -> str:
+        """Return the name of a column with its id."""
         return f"{self._names[column]} ({self._ids[column]})"

@@ -145,6 +145,7 @@ class EvidenceOptions:
     rules: VerdictRules = field(default_factory=VerdictRules)
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for an unknown part of the evidence."""
         for part in self.parts:
             if part not in PARTS:
                 raise ParameterError("parts", part, " or ".join(PARTS))
@@ -355,6 +356,7 @@ class _Evidence:
         self._keep(done=(*self.found.done, part))
 
     def _keep(self, **parts: Any) -> None:
+        """Add parts to the evidence found so far."""
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
@@ -501,6 +503,7 @@ class _Evidence:
             self._keep(changes=changes, candidates=candidates)
 
     def _shares(self) -> Work:
+        """Divide the gain of the selection among its features."""
         shares = yield from exchanged_shares(
             self._required_judge, self._data, self.found.selected
         )

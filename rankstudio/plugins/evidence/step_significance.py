@@ -207,6 +207,7 @@ def significance_steps(
             def learn(
                 step: int, drops: Floats = drops, orders: list[Ints] = orders
             ) -> None:
+                """Compute the drops of a step by permutations."""
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:

@@ -181,6 +181,7 @@ def _fold_results(run: RunResult, number: int | None) -> list[FoldResult]:
 
 
 def _fold_of(data: FoldedDataset, number: int) -> Fold:
+    """Return the fold with a number."""
     return next(fold for fold in data.folds if fold.number == number)
 
 

@@ -271,6 +271,7 @@ def _with_flipped_labels(
     """
 
     def flip(part: RankingDataset | None) -> RankingDataset | None:
+        """Return a part with flipped labels; None for an absent part."""
         if part is None:
             return None
         y = flip_labels(part, share, grades, seed, draw)

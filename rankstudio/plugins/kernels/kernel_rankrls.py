@@ -776,6 +776,7 @@ def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
 
 
 def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+    """Return the kernel between some rows and all, of shape (rows, m)."""
     return kernel.matrix(X[rows], X)
 
 

@@ -199,6 +199,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value as a text, with numbers as short as possible."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

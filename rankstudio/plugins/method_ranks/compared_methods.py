@@ -449,6 +449,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _dataset(name: str, run: RunResult) -> ComparedDataset:
+    """Return a dataset with the scope, part and convention of one of its runs."""
     (group,) = comparable_groups({0: run})
     return ComparedDataset(
         name, group.scope, group.key.part.value, group.key.convention

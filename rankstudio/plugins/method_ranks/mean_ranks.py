@@ -171,6 +171,7 @@ class MethodRanking:
         )
 
     def _too_few_text(self) -> str:
+        """Return the sentence that there are too few datasets for tests."""
         text = tr(
             "Tests need at least {least} datasets, found {n}: the smallest p of Wilcoxon's test, 2^(1 − N), "
             "falls below 0.10 with N = {least}."

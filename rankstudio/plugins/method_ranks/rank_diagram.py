@@ -132,12 +132,14 @@ def tikz_text(diagram: RankDiagram) -> str:
 
 
 def _tikz_stroke(stroke: Stroke) -> str:
+    """Return a command of TikZ that draws a stroke."""
     style = _TIKZ_STYLES[stroke.kind]
     path = " -- ".join(_tikz_point(point) for point in stroke.points)
     return rf"\draw{f'[{style}]' if style else ''} {path};"
 
 
 def _tikz_point(point: Sequence[float]) -> str:
+    """Return the coordinates of a point for TikZ."""
     x, y = point
     return f"({x:.3f},{y:.3f})"
 
@@ -146,5 +148,6 @@ _TIKZ_ANCHORS = {"left": "west", "center": "center", "right": "east"}
 
 
 def _tikz_node(text: DiagramText) -> str:
+    """Return a command of TikZ that places a text."""
     position = _tikz_point((text.x, text.y))
     return rf"\node[anchor={_TIKZ_ANCHORS[text.align]}] at {position} {{{latex_escaped(text.text)}}};"

@@ -127,6 +127,7 @@ def wins_table(ranking: MethodRanking) -> TextTable:
 
 
 def _columns(ranking: MethodRanking) -> range:
+    """Return the columns of the methods, in the order of the ranking."""
     return range(len(ranking.methods))
 
 

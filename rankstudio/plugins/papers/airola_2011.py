@@ -106,6 +106,7 @@ class PrintedExperiment:
 
 
 def _cell_text(value: Any, form: str) -> str:
+    """Return a value in the number format of its column; "" for None."""
     if value is None:
         return ""
     if form == P_VALUE:
@@ -165,6 +166,7 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
 def _learned_weight(
     regularization: float, cost: CostName, pairs: Literal["query", "all"]
 ) -> float:
+    """Return the weight that RankRLS learns for the only feature of the example."""
     model = RankRLS(
         regularization, cost=cost, ties=False, weighting="none", pairs=pairs
     )
@@ -246,6 +248,7 @@ def training_growth(
 
 
 def _estimators() -> dict[str, Any]:
+    """Return the two nonlinear methods to be timed, by their names."""
     return {
         "RankRLS": KernelRankRLS(),
         "RankSVM": RankSVM(kernel="rbf", loss="hinge", tol=1e-3),
@@ -262,6 +265,7 @@ def _drawn_documents(m: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
+    """Return the seconds of processor time to fit an estimator to one ranking."""
     began = process_time()
     estimator.fit(X, y, qid=np.ones(len(y), dtype=np.int64))
     return process_time() - began
@@ -703,6 +707,7 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
+    """Return the processor time for all parts."""
     began = process_time()
     for rows in parts:
         work(rows)
@@ -719,6 +724,7 @@ def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
 def _mapped_documents(
     kernel: Kernel, data: RankingDataset, per_query: int, seed: int
 ) -> NystromFeatures:
+    """Return the Nyström features of all documents, with some basis vectors per query."""
     basis = basis_rows(data.query_ptr, per_query * data.n_queries, "per_query", seed)
     return NystromFeatures.of(kernel.matrix(data.X[basis], data.X), basis)
 
@@ -879,6 +885,7 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
 
 
 def _estimate(values: Any, estimator: str) -> float:
+    """Return the value of an estimator, by its name, from those of all."""
     return float(values[ESTIMATORS.index(estimator)])
 
 
@@ -1069,6 +1076,7 @@ def absent() -> dict[str, str]:
 
 
 def _published_values() -> dict[str, Any]:
+    """Return the printed numbers of the thesis."""
     return table("published", f"{KEY}.toml")
 
 

@@ -292,6 +292,7 @@ def decision_rows(decisions: Decisions) -> list[DecisionRow]:
 
 
 def _mean_decision(decisions: Sequence[Decision]) -> Decision:
+    """Return the means of precision, recall and F."""
     table = np.array(
         [(decision.precision, decision.recall, decision.f) for decision in decisions]
     )
@@ -299,4 +300,5 @@ def _mean_decision(decisions: Sequence[Decision]) -> Decision:
 
 
 def _is_relevant(part: RankingDataset, least_relevant: float) -> Bools:
+    """Return whether each document is relevant, (m,)."""
     return np.asarray(part.y >= least_relevant)

@@ -369,6 +369,7 @@ def _cells(
 
 
 def _cell_text(value: float | str) -> str:
+    """Return a value as a text, numbers with four decimals."""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 

@@ -92,6 +92,7 @@ def _shared_learner(
     """Return a function that trains several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
+        """Train a path for each order of the labels, with computations that the paths share."""
         yield from ()  # makes this a generator, as `Criteria` are
         return paths(np.stack([y[order] for order in orders]), on_threads)
 
@@ -107,6 +108,7 @@ def _refitting_paths(
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
+        """Train a path for each order of the labels, one after the other."""
         criteria = []
         for order in orders:
             path_criteria = yield from learned_path(estimator, relabelled(order))
@@ -175,6 +177,7 @@ def preferred_paths(
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
+                """Train the path of one order."""
                 criteria[number] = finish(
                     learned_path(estimator, exchanged(orders[number]))
                 )

@@ -166,6 +166,7 @@ def _contributions_of_thresholds(
     used = sorted({column for column, _, _ in weak_rankers})
     index_of = {column: i for i, column in enumerate(used)}
     values = np.zeros((X.shape[0], len(used)))
+
     for column, threshold, weight in weak_rankers:
         values[:, index_of[column]] += weight * (X[:, column] > threshold)
     return ScoreContributions(tuple(used), values, 0.0)

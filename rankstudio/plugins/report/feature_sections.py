@@ -83,6 +83,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _selecting_runs(source: ReportSource) -> list[ReportedRun]:
+    """Return the runs whose method selects features."""
     return [run for run in source.runs if run.plan.entry.selects]
 
 

@@ -407,6 +407,7 @@ def make_report(source: ReportSource) -> Report:
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
+    """Return the section with a key."""
     return ReportSection(key, SECTIONS[key], blocks)
 
 

@@ -99,6 +99,7 @@ def _averages_table(group: ReportedGroup) -> TextTable:
 
 
 def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
+    """Return a row with a run's number, title, sizes and mean measures."""
     cells = [_spread_text(run, name) for name in names]
     title = " · ".join(filter(None, [run.title, set_otherwise(run.result)]))
     return (str(run.number), title, range_text(run.result.sizes), *cells)

@@ -262,8 +262,8 @@ def _gathering_on_halves(
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    # The number of trainings, and the number of values that each reads; None if other
-    # processes are not worth it.
+    # The workers need the number of trainings, and the number of values that each reads.
+    # `serving` is None if other processes are not worth starting.
     serving = staff.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
@@ -427,9 +427,11 @@ class _Names:
         self.dataset = dataset
 
     def id(self, column: int) -> str:
+        """Return the id of a column as a text."""
         return str(int(self.dataset.feature_ids[column]))
 
     def full(self, column: int) -> str:
+        """Return the id and the name of a column."""
         return id_and_name(
             int(self.dataset.feature_ids[column]), self.dataset.feature_names[column]
         )

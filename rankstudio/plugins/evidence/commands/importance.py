@@ -426,6 +426,7 @@ def _order_by_loss(without: PermutationImportance) -> list[int]:
 
 
 def _loss_as_dict(importance: PermutationImportance, index: int) -> dict[str, float]:
+    """Return the mean loss of a feature with its interval as plain values."""
     return {
         "mean": float(importance.mean[index]),
         "low": float(importance.low[index]),
@@ -539,8 +540,10 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
 
 
 def _id_and_name(data: RankingDataset, column: int) -> str:
+    """Return the id and the name of the feature in a column."""
     return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
 
 
 def _loss_text(importance: PermutationImportance, index: int) -> str:
+    """Return a mean loss with its interval as a text."""
     return f"{importance.mean[index]:.4f} [{importance.low[index]:.4f}, {importance.high[index]:.4f}]"

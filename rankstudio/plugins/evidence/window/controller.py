@@ -222,6 +222,7 @@ class EvidenceController(PageController):
 
     @Slot(object, str)
     def _on_clicked(self, row: EvidenceRow, column: str) -> None:
+        """Show the deciding queries of a feature after a click on their number."""
         if column == DECIDING:
             self.show_deciding(row.feature)
 
@@ -649,6 +650,7 @@ class EvidenceController(PageController):
         )
 
     def _take_best(self, subset: SizedSubset) -> None:
+        """Keep the best set under the user's conditions, and show it."""
         self._constrained = subset
         self._ask()
 
@@ -708,6 +710,7 @@ class EvidenceController(PageController):
 
     @Slot(object)
     def _use(self, subset: SizedSubset) -> None:
+        """Run the best set of a size on the shown fold."""
         self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:

@@ -720,6 +720,7 @@ class Evidence(QObject):
             state.asked.discard(Package.BEST)
 
     def _end(self) -> None:
+        """Stop the background work; no package is being computed then."""
         self._working = None
         self._work.stop()
 
@@ -808,6 +809,7 @@ class Evidence(QObject):
         )
 
     def _note_kept(self, _: None) -> None:
+        """Note that the study has stored evidence with a run."""
         self._runs.note_kept()
 
     def _read(self, key: _Key) -> None:
@@ -941,6 +943,7 @@ def _store(
     name: str,
     evidence: SelectionEvidence | MeasuredImportance,
 ) -> None:
+    """Store evidence with a fold of a run; runs on the worker."""
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
     study.save_evidence(run, fold, name, pack_evidence(evidence))
@@ -953,6 +956,7 @@ def _read(
     name: str,
     unpack: Callable[[bytes, int], Found],
 ) -> Found | None:
+    """Return stored evidence, unpacked, or None."""
     content = study.evidence(run, fold, name)
     return unpack(content, len(run.feature_ids)) if content is not None else None
 
@@ -969,6 +973,7 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
 
 
 def _n_halves(evidence: SelectionEvidence | None) -> int:
+    """Return the number of halves on which features were selected so far."""
     return (
         evidence.stability.n_paths
         if evidence is not None and evidence.stability is not None

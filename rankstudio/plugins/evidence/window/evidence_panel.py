@@ -133,6 +133,7 @@ def evidence_rows(
     milliseconds = column_milliseconds(costs, ids)
 
     def called(column: int) -> str:
+        """Return the name of a column with its id."""
         return f"{names[column]} ({ids[column]})"
 
     rows = []
@@ -602,6 +603,7 @@ class EvidenceTable(TableView):
         scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
+            """Return the x coordinate of a loss in pixels."""
             share = (max(value, scale_start) - scale_start) / (
                 self._largest_loss - scale_start
             )
@@ -619,22 +621,27 @@ class EvidenceTable(TableView):
 
 
 def _bar_room(room: QRect) -> QRect:
+    """Return the part of a cell for a bar, left of its number."""
     return room.adjusted(0, 0, -scaled(_NUMBER), 0)
 
 
 def _tone(row: EvidenceRow) -> str:
+    """Return the color of a number."""
     return "text" if row.selected else "muted"
 
 
 def _faint(row: EvidenceRow) -> str:
+    """Return the color of a minor number."""
     return "text" if row.selected else "faint"
 
 
 def _features(n: int) -> str:
+    """Return a number of features as a text."""
     return trn("{n} feature", "{n} features", n).format(n=n)
 
 
 def _percent(value: float) -> str:
+    """Return a share as whole percent."""
     return tr("{share} %").format(share=fixed(round(100 * value), 0))
 
 
@@ -658,6 +665,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 
 def _probability_hint(row: EvidenceRow) -> str:
+    """Return a hint with the share of near-best sets."""
     if row.found.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(

@@ -237,6 +237,7 @@ class Importance(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, PermutationImportance | None]) -> None:
+        """Keep the share of the work that is done, and the importance so far."""
         self.share, self._latest = update
         self.changed.emit()
 
@@ -279,6 +280,7 @@ class Importance(QObject):
 
     @property
     def _part_name(self) -> str:
+        """Name of the part on which the importance is measured."""
         return "validation" if self.by_validation else "training"
 
     def _keep(self, step: Step, importance: PermutationImportance) -> None:
@@ -310,6 +312,7 @@ class Importance(QObject):
         self._reading = analysis
 
         def take(importance: PermutationImportance | None) -> None:
+            """Keep the stored importance unless it was computed meanwhile."""
             if self._reading is analysis:
                 self._reading = None
             if analysis.found is None:
@@ -345,6 +348,7 @@ def _importance_steps(
 
 
 def _unpacked_importance(content: bytes, n_features: int) -> PermutationImportance:
+    """Return the stored importance of a model."""
     from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
     importance = unpack_importance(content, n_features).found

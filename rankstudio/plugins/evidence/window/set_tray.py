@@ -445,6 +445,7 @@ class SetTray(QFrame):
         self._others.setVisible(bool(hidden))
 
     def _tool(self, icon: str, name: str, tip: str) -> QToolButton:
+        """Return a button with an icon and a tooltip."""
         button = named(QToolButton(), name, tip, tip, role="quiet")
         set_icon(button, self._theme, icon, "muted")
         return button
@@ -470,9 +471,11 @@ class _SetChange(QUndoCommand):
         self._columns_after = columns_after
 
     def redo(self) -> None:
+        """Put the set after the change into the trays."""
         self._controller.put(self.selection_key, self._columns_after)
 
     def undo(self) -> None:
+        """Put the set before the change into the trays."""
         self._controller.put(self.selection_key, self._columns_before)
 
 
@@ -722,6 +725,7 @@ class SetTrayController(Controller):
         return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
+        """Change the set to other columns, so that the user can undo it."""
         self._session.undo.push(
             _SetChange(self, self._selection_key, self._columns, columns)
         )
@@ -744,6 +748,7 @@ class SetTrayController(Controller):
 
     @Slot()
     def _ask(self) -> None:
+        """Show the set once, after the present events."""
         turns().ask(self._show)
 
     @Slot()
@@ -835,6 +840,7 @@ class SetTrayController(Controller):
         )
 
     def _in_words(self, change: FeatureChange) -> str:
+        """Return the sentence on a change of the set."""
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
@@ -850,6 +856,7 @@ class SetTrayController(Controller):
 
     @Slot(int)
     def _on_hovered(self, feature: int) -> None:
+        """Show the change by the feature under the mouse."""
         if feature != self._hovered_feature:
             self._hovered_feature = feature
             self._ask()
@@ -925,6 +932,7 @@ class SetTrayController(Controller):
             self.add(self._id(columns[offered.index(name)]))
 
     def _new_menu(self) -> QMenu:
+        """Return an empty menu in place of the last one."""
         if self._menu is not None:
             self._menu.deleteLater()
         self._menu = QMenu(self.trays[0].window())
@@ -954,11 +962,13 @@ class SetTrayController(Controller):
         return computation(text, self._take, function, request, self._columns)
 
     def _take(self, changes: SetChanges | None) -> None:
+        """Keep the changes of the set, and show them."""
         self._changes = changes
         self._ask()
         self.known.emit()
 
     def _id(self, column: int) -> int:
+        """Return the id of the feature in a column."""
         assert self._session.dataset is not None
         return int(self._session.dataset.feature_ids[column])
 
@@ -995,4 +1005,5 @@ def _best(errors: Floats) -> list[int]:
 
 
 def _below(widget: QWidget) -> QPoint:
+    """Return the point on the screen below the left end of a widget."""
     return widget.mapToGlobal(QPoint(0, widget.height()))

@@ -85,6 +85,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
 
 
 def _state_text(subset: SizedSubset) -> str:
+    """Return whether a set is proved, or its gap."""
     if subset.proved:
         return tr("proved")
     return tr("gap {gap} %").format(gap=f"{100 * subset.relative_gap:.2g}")
@@ -233,6 +234,7 @@ class SizesDialog(QDialog):
 
     @Slot()
     def _show(self) -> None:
+        """Show the progress while the search runs."""
         is_running = self.search.state is SimulationState.RUNNING
         self.stop.setVisible(is_running)
         self.bar.setVisible(is_running)
@@ -240,6 +242,7 @@ class SizesDialog(QDialog):
 
     @Slot()
     def _use(self) -> None:
+        """Emit the set in the marked row, and close the dialog."""
         row = self.table.current()
         if row is not None:
             self.chosen.emit(row.found)

@@ -291,6 +291,7 @@ class JudgesController(Controller):
 
     @property
     def _judges(self) -> tuple[str, ...]:
+        """Names of the judges of the open data."""
         dataset = self._session.dataset
         return dataset.origin.columns.judges if dataset is not None else ()
 
@@ -353,6 +354,7 @@ class JudgesController(Controller):
 
     @Slot()
     def _choose(self) -> None:
+        """Ask for the labels of the judge that the user has chosen."""
         name = str(self.panel.label.currentData())
         dataset = self._session.dataset
         if dataset is not None and name != dataset.origin.columns.label:
@@ -360,10 +362,12 @@ class JudgesController(Controller):
 
     @Slot(object)
     def _inspect(self, row: _Row) -> None:
+        """Ask to inspect the feature of a row, if it has one."""
         if row.feature is not None:
             self._session.inspectAsked.emit(row.feature)
 
     def _agreement_key(self) -> Key | None:
+        """Return the key of the agreement: the open data; None without several judges."""
         return (
             (self._session.dataset,)
             if self._judges and self._session.has_documents
@@ -377,6 +381,7 @@ class JudgesController(Controller):
             return None
 
         def show(agreement: Agreement) -> None:
+            """Keep the agreement, and show it."""
             self._agreement = agreement
             self.update()
 
@@ -405,6 +410,7 @@ class JudgesController(Controller):
         return [by_judge[name] for name in judges if name in by_judge]
 
     def _selection_key(self) -> Key | None:
+        """Return the key of the comparison of selections: the runs; None without it."""
         results = self._results()
         selects = len(results) > 1 and results[0].plan.entry.selects
         return tuple(map(id, results)) if selects else None
@@ -413,6 +419,7 @@ class JudgesController(Controller):
         """Return the computation that compares the selections under the judges."""
 
         def show(selections: JudgeSelections) -> None:
+            """Keep the selections, and show them."""
             self._selection = selections
             self.update()
 
@@ -422,6 +429,7 @@ class JudgesController(Controller):
 
     @Slot(object)
     def _grow(self, flips: FlippedLabels) -> None:
+        """Keep the results with flipped labels so far, and show them."""
         if self._flipped_run is not None:
             self._flips = self._flipped_run, flips
             self.update()
@@ -552,6 +560,7 @@ class JudgesController(Controller):
             numbers: Sequence[Any],
             text_of: Callable[[Any], str],
         ) -> _Row:
+            """Return a row with a name and a number for each share, formatted by ``text_of``."""
             texts = {
                 str(index): text_of(number) for index, number in enumerate(numbers)
             }
@@ -586,14 +595,17 @@ class JudgesController(Controller):
 
 
 def _signed_or_dash(value: float) -> str:
+    """Return a number with its sign; a dash for NaN."""
     return signed(value, 2) if not np.isnan(value) else "–"
 
 
 def _id_and_name(feature: int, name: str) -> str:
+    """Return id and name of a feature; only the id if the name just repeats it."""
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
 
 def _agreement_of_judges(dataset: FoldedDataset) -> Agreement:
+    """Return the agreement of the judges of all parts; runs on the worker."""
     from rankstudio.plugins.judges.agreement import agreement  # noqa: PLC0415 - on the worker only
 
     judged = dataset.extension(PartJudgments)
@@ -601,12 +613,14 @@ def _agreement_of_judges(dataset: FoldedDataset) -> Agreement:
 
 
 def _selections_of_judges(results: Sequence[RunResult]) -> JudgeSelections:
+    """Return the selections under each judge; runs on the worker."""
     from rankstudio.plugins.judges.agreement import selection_by_judge  # noqa: PLC0415 - on the worker only
 
     return selection_by_judge(results)
 
 
 def _flip_steps(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
+    """Yield the results with flipped labels so far; runs on the worker."""
     from rankstudio.plugins.judges.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
 
     yield from flip_steps(plan, dataset, n_draws=N_DRAWS, seed=plan.seed)

@@ -169,10 +169,12 @@ class SimulationTab(Controller):
 
     @Slot(object)
     def _grow(self, progress: SimulationProgress) -> None:
+        """Keep the current state of the simulation, and show it."""
         self.progress = progress
         self.update()
 
     def _show(self) -> None:
+        """Show the results if the page is visible."""
         if self.form.isVisible():
             self.show_found()
 

@@ -448,6 +448,7 @@ class DeviationsPlot(Plot):
     # Drawing
 
     def _row_height(self, frame: Frame) -> float:
+        """Return the height of a row in pixels."""
         return frame.area.height() / max(len(self.rows), 1)
 
     def _ends(self, row: DeviationRow) -> tuple[float, float]:

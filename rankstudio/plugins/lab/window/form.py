@@ -57,6 +57,7 @@ class SingleField(LineField):
 
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
+        """Remove an error as soon as the typed text is a valid single number."""
         try:
             self.check(text)
         except ParameterError:
@@ -296,11 +297,13 @@ class LabForm(Panel):
         )
 
     def _go_to(self, field: Field) -> None:
+        """Scroll to a field and let the user type in it."""
         self._scroll.ensureWidgetVisible(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 def _field_of_kind(theme: Theme, parameter: Parameter) -> Field:
+    """Return a field for a parameter, by the kind of its values."""
     if parameter.kind is Kind.MEASURE:
         return EditableField(theme, parameter)
     if parameter.kind is Kind.CHOICE:

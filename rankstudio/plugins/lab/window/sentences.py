@@ -177,6 +177,7 @@ def value_text(quantity: str, value: float) -> str:
 
 
 def _capitalized(text: str) -> str:
+    """Return a text with its first letter as a capital."""
     return text[:1].upper() + text[1:]
 
 
@@ -262,6 +263,7 @@ def _classes_text(settings: Mapping[str, Any]) -> str:
 
 
 def _origin_text(settings: Mapping[str, Any]) -> str:
+    """Return the seed and the version with which the results can be repeated."""
     return tr("seed {seed}, RankStudio {version}.").format(
         seed=settings["seed"], version=rankstudio.__version__
     )

@@ -157,6 +157,7 @@ class VariationPanel(Panel):
     def _plot(
         self, theme: Theme, name: str, title: str, *, zero: bool
     ) -> VariationPlot:
+        """Return an empty plot in which the user can choose a point by a click."""
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)
         plot.picked.connect(lambda curve, point: plot.select((curve, point)))
         return plot
@@ -392,13 +393,16 @@ class VariationPlot(OverlayPlot):
 
     @property
     def _logarithmic(self) -> bool:
+        """Whether the x axis is logarithmic: for positive values with a large range."""
         lowest = min(self._all_values, default=0.0)
         return lowest > 0 and max(self._all_values) >= _LOGARITHMIC_RATIO * lowest
 
     def _x(self, value: float) -> float:
+        """Return the x coordinate of a value: log2 of it on a logarithmic axis."""
         return float(np.log2(value)) if self._logarithmic else float(value)
 
     def _number(self, value: float) -> str:
+        """Return a number of the y axis as a text; biases have a sign."""
         return signed(value, 4) if self._zero else fixed(value, 4)
 
     def _draw_zero(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

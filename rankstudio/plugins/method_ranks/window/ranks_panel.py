@@ -250,16 +250,19 @@ class RanksController(Controller):
         return candidates
 
     def _key(self) -> Key | None:
+        """Return the key of the ranking: measure and runs; None without finished runs."""
         runs = [(run.name, run.result, run.method) for run in self._candidates()]
         return (self._models.session.measure, *runs) if runs else None
 
     def _compute(self) -> Computation:
+        """Return the computation of the ranking."""
         measure = self._models.session.measure
         return computation(
             tr("Ranking methods"), self._show, _ranking, self._candidates(), measure
         )
 
     def _show(self, ranking: MethodRanking | str) -> None:
+        """Keep the ranking, or the reason why there is none, and show it."""
         self._ranking = None if isinstance(ranking, str) else ranking
         self.panel.show_ranking(ranking)
 

@@ -338,6 +338,7 @@ def _finding_text(finding: PrintedExperiment) -> str:
 
 
 def _wrapped_paragraphs(sentences: Iterable[str]) -> str:
+    """Return sentences as wrapped paragraphs, indented after the first line."""
     return "\n".join(
         textwrap.fill(sentence, _WIDTH, subsequent_indent="  ")
         for sentence in sentences

@@ -90,6 +90,7 @@ def _begin_figures(
         return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:
+        """Report the number of figures."""
         on_done(trn("{n} figure", "{n} figures", n).format(n=n))
 
     return worker.task(

@@ -177,11 +177,13 @@ class PermutationTests(QObject):
 
     @Slot(object)
     def _grow(self, band: CriterionBand) -> None:
+        """Keep the result of the running test so far."""
         if self._tested_key is not None:
             self._bands[self._tested_key] = band
             self.grew.emit()
 
     def _key(self) -> _PathKey | None:
+        """Return the key of the shown path; None if it cannot be tested."""
         dataset = self._session.dataset
         model = self._current.model
         if dataset is None or model is None or not self.possible:

@@ -387,6 +387,7 @@ class AblationFeeder(QObject):
 
     @Slot()
     def _begin_training(self) -> None:
+        """Begin to train models."""
         self._is_begun = True
         self._panel.clear("")
         self._show()
@@ -408,6 +409,7 @@ class AblationFeeder(QObject):
         return self._waiting_models[0] if self._waiting_models else None
 
     def _key(self) -> Key | None:
+        """Return the key of the next computation, or None."""
         task = self._next_task()
         return None if task is None else (self._request, *task)
 
@@ -441,12 +443,14 @@ class AblationFeeder(QObject):
         return Computation(title, work, self._add_ablation)
 
     def _add_ablation(self, ablated: AblatedQueries) -> None:
+        """Keep the measures of a retrained model, and go on."""
         self._waiting_models.pop(0)
         self._ablations_of[ablated.column].append(ablated)
         self._show()
         self.go_on()
 
     def _fail(self, reason: str) -> None:
+        """Show an error, and train no more."""
         self._waiting_models = []
         self._is_begun = False
         self._panel.clear(reason)

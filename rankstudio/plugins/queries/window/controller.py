@@ -512,6 +512,7 @@ class QueriesController(PageController):
         )
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
+        """Return the chosen model of a run on each fold."""
         models = chosen_models(record, self._measured.view(record))
         return {fold: chosen.step for fold, chosen in models.items()}
 
@@ -573,6 +574,7 @@ class QueriesController(PageController):
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
+        """Return the key of the shown documents, or None."""
         return None if self._shown is None else (*self._shown, self._place)
 
     def _rank(self) -> Computation | None:
@@ -589,6 +591,7 @@ class QueriesController(PageController):
         return computation(title, show, self._tasks.rank, request, query)
 
     def _clear(self, reason: str) -> None:
+        """Show a reason instead of a comparison."""
         self._shown = None
         self._show_nothing(reason)
         self._feeder.stop()
@@ -602,6 +605,7 @@ class QueriesController(PageController):
         self.documents.clear("")
 
     def _fail(self, reason: str) -> None:
+        """Show the reason for an error."""
         self._clear(reason)
         self.failed.emit(reason)
 
@@ -609,11 +613,13 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _look_at(self, index: int) -> None:
+        """Show the chosen run A."""
         key = self.bar.a.itemData(index)
         look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int)
     def _compare_with(self, index: int) -> None:
+        """Compare with the chosen run B."""
         self._wanted_b = int(self.bar.b.itemData(index))
         self.update()
 

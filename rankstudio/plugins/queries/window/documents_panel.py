@@ -270,6 +270,7 @@ class DocumentsPanel(Panel):
         )
 
     def _score(self, value: float) -> str:
+        """Return a score as a text."""
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def _paint_parts(

@@ -392,6 +392,7 @@ def _measure_column(model: str, name: str) -> Column:
 
 
 def _row_identity(row: ComparedQuery) -> tuple[int, int]:
+    """Return fold and position of a query."""
     return row.fold, row.position
 
 
@@ -402,6 +403,7 @@ def _sorting_key(row: ComparedQuery) -> tuple[int, int, str]:
 
 
 def _row_tone(row: ComparedQuery, *, sign: float) -> str:
+    """Return the color of a row by whether B is better."""
     gain = row.difference * sign
     if gain > 0:
         return "ok"

@@ -51,6 +51,7 @@ class QueriesPage(QueriesController):
             )
 
     def _show_found(self, fold: int, position: int) -> None:
+        """Show this page with a query."""
         self.pageAsked.emit("queries")
         self.show_query(fold, position)
 

@@ -54,6 +54,7 @@ def paths_rows(
     other_features = paths.others[-1].selected if paths.others else ()
 
     def feature_text(column: int | None) -> str:
+        """Return id and name of a feature, or ""."""
         return "" if column is None else f"{ids[column]} {names[column]}"
 
     # One path may be longer than the other: its later rows have one feature only.

@@ -150,7 +150,10 @@ class QueryTasks:
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
+            """Train, and yield the measures."""
+
             def follow(_: object) -> None:
+                """End the training once it is cancelled."""
                 if cancelled():
                     raise Cancelled("Leaving a feature out")
 

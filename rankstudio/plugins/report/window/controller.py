@@ -151,6 +151,7 @@ class ReportController(PageController):
         )
 
     def _make(self) -> Computation:
+        """Return the computation of the report, and let the preview wait for it."""
         self.preview.wait()
         return computation(
             tr("Creating the report"), self._receive, report_of, self.request()
@@ -219,6 +220,7 @@ class ReportController(PageController):
         settings = self._settings
 
         def write() -> Path:
+            """Write the report to the file, and return its path."""
             report = with_words(report_of(export_request), settings).arranged(
                 wanted_keys(settings.sections)
             )
@@ -271,11 +273,13 @@ class ReportController(PageController):
 
     @Slot(object)
     def _receive(self, report: Report) -> None:
+        """Keep the report, and show it."""
         self._report = report
         self._show()
 
     @Slot(str)
     def _fail(self, reason: str) -> None:
+        """Show the reason why there is no report."""
         self._demand.forget()
         self.preview.stop_waiting()
         self.failed.emit(reason)
@@ -307,6 +311,7 @@ class ReportController(PageController):
 
     @Slot()
     def _note_words(self) -> None:
+        """Keep the typed question and notes, and show them after a pause."""
         question = self.words.question.toPlainText()
         notes = self.words.notes.toPlainText()
         self._change(replace(self._settings, question=question, notes=notes))
@@ -314,16 +319,19 @@ class ReportController(PageController):
 
     @Slot()
     def _note_sections(self) -> None:
+        """Keep which sections are included, in their order, and show them."""
         self._change(replace(self._settings, sections=self.outline.sections()))
         self._show()
 
     @Slot()
     def _arrange_as_usual(self) -> None:
+        """Include all sections in their usual order."""
         self.outline.show_sections(SECTIONS, every_section(()))
         self._change(replace(self._settings, sections=()))
         self._show()
 
     def _change(self, settings: ReportSettings) -> None:
+        """Keep changed settings, and store them in the study."""
         if settings != self._settings:
             self._settings = settings
             self._has_unwritten_settings = True
@@ -370,6 +378,7 @@ class ReportController(PageController):
         self.update()
 
     def _show_settings(self, settings: ReportSettings) -> None:
+        """Show settings in the panels, and the report with them."""
         self._settings = settings
         self.words.show_words(settings.question, settings.notes)
         self.outline.show_sections(SECTIONS, every_section(settings.sections))

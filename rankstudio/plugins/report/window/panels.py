@@ -203,6 +203,7 @@ class OutlinePanel(Panel):
 
 
 def _text_field(name: str, accessible_name: str, hint: str) -> QTextEdit:
+    """Return a field for plain text of several lines."""
     field = named(QTextEdit(), name, accessible_name)
     field.setAcceptRichText(False)
     field.setTabChangesFocus(True)
