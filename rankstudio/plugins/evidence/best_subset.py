@@ -78,7 +78,11 @@ class SubsetSpace:
 
     @classmethod
     def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
-        """Return the sets that a method may select, of a size up to ``n_features``."""
+        """Return the sets of up to ``n_features`` features that a method may select.
+
+        ``judge`` has the options of the method: RankRLS or greedy RankRLS,
+        whose exact left-out error compares the sets.
+        """
         return cls(
             n_features,
             judge.regularization,
@@ -91,8 +95,17 @@ class SubsetSpace:
         )
 
     def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
-        """Validate the options for some training data, and prepare rows, problem and rules of the search."""
+        """Validate the options for some training data, and prepare the search.
+
+        The results are the rows of the loss (features and labels whose
+        squared error is the loss of the pairs), the problem of choosing
+        their columns, and the rules that a set must obey: size, pinned and
+        banned columns, budget.
+        """
         data = training_data(data)
+
+        # The next two lines are called for their errors only: leaving queries out takes
+        # at least two of them, and λ must be above 0.
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -109,6 +122,7 @@ class SubsetSpace:
                 size_penalty=0.0,
             )
         except ParameterError as error:
+            # Constraints has other names for these options; name those of the caller.
             raise ParameterError(
                 _WRITTEN_NAMES.get(error.name, error.name), error.value, error.expected
             ) from None
@@ -197,7 +211,10 @@ class BestSubset:
     sizes: tuple[SizedSubset, ...]
 
     def of_size(self, size: int) -> SizedSubset:
-        """Return the best set with a given number of features or groups."""
+        """Return the best set with ``size`` features or groups.
+
+        A size that was not searched is a ParameterError.
+        """
         for subset in self.sizes:
             if subset.size == size:
                 return subset
@@ -276,7 +293,10 @@ def best_subset(
     budget : float, optional
         Maximum total cost of a set.
     cost, ties, weighting
-        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
+        Loss of a pair, as in
+        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`: whether an error
+        counts by the difference of the labels, whether pairs with equal labels count,
+        and whether large queries count more.
     max_seconds : float, optional
         Time limit of the search in seconds; sets not proved by then have a ``gap``.
 
@@ -323,11 +343,15 @@ def best_subset(
     )
     began = perf_counter()
     best = BestSubset(())
+
+    # Each state of the search is a valid result, so the last one before the time limit
+    # is returned.
     with closing(find_best_subset(group(X, y, qid), space)) as work:
         for progress in work:
             best = progress.found
             if max_seconds is not None and perf_counter() - began > max_seconds:
                 break
+
     return best
 
 
@@ -341,6 +365,8 @@ def find_best_subset(
     data : QueryData or TrainingData
         Training data of any size.
     space : SubsetSpace
+        The sets to compare (size, required and excluded columns, budget),
+        and the loss.
 
     Yields
     ------
@@ -349,10 +375,13 @@ def find_best_subset(
         the result. Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)
+
+    # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
+
     with closing(search_sizes(rows, problem, rules)) as work:
         for state in work:
             states[state.size] = state
@@ -364,7 +393,11 @@ def find_best_subset(
 
 
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
-    """Return the best subset of one size that a search knows by now."""
+    """Return the best subset of one size that a search knows by now.
+
+    No set has a criterion below ``state.lower``, so the rest up to the
+    criterion is the gap.
+    """
     return SizedSubset(
         size=state.size,
         features=state.columns,

@@ -22,7 +22,10 @@ _LEADS_PER_BLOCK = 4_000_000
 def margin_steps(
     estimator: Selector, data: GivenData, n_features: int | None = None
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
-    """Estimate for each step of a selector a smallest group of queries without which a rival is selected.
+    """Estimate for each step of a selector the queries without which a rival is selected.
+
+    It is the smallest group of queries that the scores of the step suggest;
+    a rival is another feature that the step could select.
 
     Parameters
     ----------
@@ -32,7 +35,8 @@ def margin_steps(
     data : QueryData or TrainingData
         Of any size.
     n_features : int, optional
-        Number of features whose steps are examined; by default those that the estimator selects.
+        Number of features whose steps are examined; by default those that
+        the estimator selects.
 
     Returns
     -------
@@ -56,50 +60,68 @@ def margin_steps(
         else n_features
     )
     n_steps = n if n_requested is None else min(n_requested, n)
+
+    # the scores of each step, divided among the queries; None if that is not possible
     compared = estimator.compared_by_query(rows, n_steps)
     if compared is None:
         expected = "a selector whose scores are divided among the queries"
         raise ParameterError("estimator", type(estimator).__name__, expected)
     steps: list[DecidedStep] = []
+
     for event in compared:
         if isinstance(event, WorkProgress):
             yield event
             continue
         steps += _decided_steps(event)
         yield WorkProgress(_PROGRESS_TEXT, min(1.0, len(steps) / n_steps))
+
     return tuple(steps)
 
 
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
 
-    At least two of the counted queries remain. Without such a group the queries are
-    empty.
+    ``compared`` has the scores (n,) of the n features and the part (n, Q)
+    of each of Q queries in them. At least two of the counted queries
+    remain. If no such group exists, the queries are empty.
     """
     winner = compared.winners[0]
     scores = compared.scores
     parts = compared.parts
+
+    # Candidates have a score; try the strongest rival first.
     rivals = np.setdiff1d(np.flatnonzero(~np.isnan(scores)), compared.winners)
     rivals = rivals[np.argsort(-scores[rivals], kind="stable")]
     counted = np.flatnonzero(compared.counted)
     queries = np.empty(0, dtype=np.int64)
     instead = None
     block_size = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
+
+    # Without a score there is nothing to compare, and of fewer than three queries none
+    # can be removed so that two remain.
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
+
     for first in range(0, rivals.size, block_size):
         block = rivals[first : first + block_size]
+
         # (rivals of the block, queries)
         lead = parts[winner, counted] - parts[np.ix_(block, counted)]
         total_lead = scores[winner] - scores[block]
+
         # What the parts do not add up to counts for every query alike.
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
+
+        # Remove the queries with the greatest lead first: entry i of a row is the lead
+        # that remains without the first i + 1 queries.
         order = np.argsort(-lead, axis=1, kind="stable")
         remaining_lead = total_lead[:, None] - np.cumsum(
             np.take_along_axis(lead, order, axis=1), axis=1
         )
         tolerance = _TIE_TOLERANCE * max(1.0, abs(scores[winner]))
         is_behind = remaining_lead[:, : counted.size - 2] < -tolerance
+
+        # number of queries that each rival needs; all of them stands for "never ahead"
         needed = np.where(
             is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size
         )
@@ -107,6 +129,7 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         if needed[best] < (queries.size or counted.size):
             queries = counted[order[best, : needed[best]]]
             instead = int(block[best])
+
     return [
         DecidedStep(column, tuple(queries.tolist()), instead, exact=False)
         for column in compared.winners

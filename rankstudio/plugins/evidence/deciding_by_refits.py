@@ -36,6 +36,7 @@ def refit_steps(
     estimator : Selector
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
+        Grouped documents from which the estimator selects.
     n_features : int, optional
         Number of features that are examined; by default those that the estimator
         selects.
@@ -61,12 +62,16 @@ def refit_steps(
     search = _RefitSearch(
         estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS)
     )
+
+    # The path without any query removed; its last step has all features in order.
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
+
     for position in range(len(order)):
         yield WorkProgress(_PROGRESS_TEXT, position / len(order))
         decided.append((yield from search.decided(path, position)))
+
     return tuple(decided)
 
 
@@ -87,7 +92,13 @@ class _RefitSearch:
         return path_of_steps(fresh, steps)
 
     def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
-        """Return the smallest group of deciding queries found for the feature at a position from 0."""
+        """Return the smallest group of deciding queries found for a feature of a path.
+
+        ``path`` has the features after each step, and ``position``, from 0,
+        is that of the feature in the order of selection. The step has no
+        queries if the trainings are used up before the selection changes,
+        or if it never changes.
+        """
         order = path[-1]
         winner = order[position]
         earlier_features = set(order[:position])
@@ -99,6 +110,8 @@ class _RefitSearch:
         count = 1
         limit = queries.size - 2  # two queries remain to learn from
         instead: int | None = None
+
+        # Remove 1, 2, 4, ... queries until the feature is no longer selected as early.
         while True:
             if self._remaining_refits == 0:
                 return undecided
@@ -111,6 +124,8 @@ class _RefitSearch:
                 return undecided
             lower = count
             count = min(2 * count, limit)
+
+        # Bisect: `count` removed queries change the selection, `lower` do not.
         while count - lower > 1 and self._remaining_refits:
             middle = (lower + count) // 2
             stays, replacement = yield from self._stays_without(
@@ -121,18 +136,23 @@ class _RefitSearch:
             else:
                 count = middle
                 instead = replacement
+
         return DecidedStep(winner, tuple(queries[:count].tolist()), instead)
 
     def _stays_without(
         self, removed: Ints, position: int, winner: int, earlier_features: set[int]
     ) -> Waiting[tuple[bool, int | None]]:
-        """Return whether a feature is selected as early without some queries, and a feature that replaces it.
+        """Train without the queries ``removed``; tell if ``winner`` is still selected as early.
 
-        The replacement is the first other feature up to the position that is not an
-        earlier one, or None.
+        ``position``, from 0, is that of the winner on the path of all
+        queries, and ``earlier_features`` are those before it. The second
+        result is the feature that replaces it: the first other feature up
+        to the position that is not an earlier one, or None.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
+
+        # features up to the position; the path may be shorter without the queries
         chosen = path[min(position, len(path) - 1)]
         instead = next(
             (
@@ -147,10 +167,10 @@ class _RefitSearch:
     def _lead_by_query(
         self, winner: int, earlier_features: set[int], rival: int | None
     ) -> Waiting[Floats]:
-        """Return by how much a feature alone fits each query's labels better than a rival, (Q,).
+        """Return by how much a feature alone fits each query's labels better than a rival.
 
-        Without a rival, it is the feature outside the path that fits the labels best
-        alone.
+        The shape is (Q,), one per query. If ``rival`` is None, it is the
+        feature outside the path that fits the labels best alone.
         """
         if rival is None:
             outside = [
@@ -159,6 +179,7 @@ class _RefitSearch:
                 if column != winner and column not in earlier_features
             ]
             if not outside:
+                # No feature can be a rival: compare with no feature at all.
                 return (yield from self._fits([winner]))[:, 0]
             fits = yield from self._fits(outside)
             rival = outside[int(np.argmax(fits.sum(axis=0)))]
@@ -166,8 +187,14 @@ class _RefitSearch:
         return pair_fits[:, 0] - pair_fits[:, 1]
 
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
-        """Return the squared error of each query that least squares by each feature alone removes, (Q, c)."""
+        """Return by how much each feature alone lowers the squared error of each query.
+
+        The shape is (Q, c) for Q queries and the c columns. A feature's
+        weight is that of least squares over all queries.
+        """
+        # shape (Q, c + 1, c + 1)
         grams = yield from grams_by_query(self._data, columns)
+
         # The last row and column of each Gram matrix belong to the labels.
         squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]
         products = grams[:, -1, :-1]
@@ -175,6 +202,7 @@ class _RefitSearch:
         weights = np.divide(
             products.sum(axis=0), total, out=np.zeros_like(total), where=total > 0
         )
+
         # |y|^2 - |y - w x|^2
         explained: Floats = weights * (2.0 * products - weights * squares)
         return explained

@@ -77,12 +77,14 @@ def deciding_steps(
     n_features: int | None = None,
     n_refits: int = MOST_REFITS,
 ) -> Waiting[tuple[DecidedStep, ...]]:
-    """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
+    """Find a small group of queries for each step without which it selects another feature.
 
     Parameters
     ----------
-    estimator, data
-        As in :func:`deciding_queries`, grouped.
+    estimator : LinearRanker
+        Any selector; it is not fitted here.
+    data : QueryData or TrainingData
+        Documents grouped by query.
     n_features : int, optional
         Number of features whose steps are examined, for other selectors than greedy
         RankRLS.
@@ -95,10 +97,18 @@ def deciding_steps(
     WorkProgress
         For greedy RankRLS a :class:`PartialResult` with the :class:`DecidedStep` of
         each finished step.
+
+    Returns
+    -------
+    tuple of DecidedStep
+        One per feature.
     """
     rows = training_data(data)
-    add_up = estimator.paths_from_sums(rows)
-    if add_up is None and isinstance(estimator, Selector):
+
+    # Three ways, the best first: paths from sums over queries are exact and fast,
+    # scores divided among the queries give an estimate, and the rest is trained again.
+    prepare_paths = estimator.paths_from_sums(rows)
+    if prepare_paths is None and isinstance(estimator, Selector):
         k = (
             n_features
             or getattr(estimator, "n_features_to_select", None)
@@ -107,14 +117,20 @@ def deciding_steps(
         if estimator.compared_by_query(rows, min(k, rows.X.shape[1])) is not None:
             return (yield from margin_steps(estimator, rows, n_features))
         return (yield from refit_steps(estimator, rows, n_features, n_refits))
+
+    # One query is removed at least, and two must remain.
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
+
+    # STEADY: the same result on any number of threads
     with STEADY:
         search = _QuerySearch(summed_paths(estimator, rows))
     steps: tuple[DecidedStep, ...] = ()
+
     for step in range(len(search.selected)):
         with STEADY:
             steps = (*steps, search.decided(step))
         yield PartialResult(_PROGRESS_TEXT, len(steps) / len(search.selected), steps)
+
     return steps
 
 
@@ -128,14 +144,20 @@ class _QuerySearch:
         self._candidate_scores = [step.candidates for step in steps]
 
     def decided(self, step: int) -> DecidedStep:
-        """Return the smallest group of deciding queries found for a step, counted from 0."""
+        """Return the smallest group of deciding queries found for a step, counted from 0.
+
+        Queries that favor the selected feature most over a rival are
+        removed first; a few rivals are tried.
+        """
         winner = self.selected[step]
         earlier_features = self.selected[:step]
         best = DecidedStep(winner, (), None)
-        if step < self._paths.n_pinned:
+        if step < self._paths.n_pinned:  # selected whatever the queries say
             return best
-        # of each query with each feature added
+
+        # left-out error of each query with each feature added, shape (Q, n)
         errors = self._paths.errors(earlier_features).added
+
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
@@ -144,36 +166,56 @@ class _QuerySearch:
                 not best.queries or len(candidate.queries) < len(best.queries)
             ):
                 best = candidate
+
         return best
 
     def _rivals(self, step: int, errors: Floats) -> list[int]:
-        """Return the candidates that seem to need the fewest queries to win."""
+        """Return the candidates that seem to need the fewest queries to win a step.
+
+        ``errors``, shape (Q, n), are the errors of Q queries with each of n
+        features added.
+        """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
+
+        # Features that are constant in every query are candidates only if all are.
         candidates = prefer(np.flatnonzero(~np.isnan(scores)), self._paths.informative)
         candidates = candidates[candidates != winner]
+
         # Leads of the winner over each candidate in the queries, the greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array(
             [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
         )
+
+        # by the number of queries first, then by score
         order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
-        """Return how many of the first queries of an order decide a step, searching from an estimate."""
+        """Find the smallest number of first queries of ``order`` that decide a step.
+
+        The search starts from ``estimate`` and widens by doubled strides,
+        up and then down, so that a good estimate takes few trials. The
+        result has no queries if none up to a limit decide.
+        """
         winner = self.selected[step]
+
+        # At least two queries remain; the estimate bounds how many are worth a trial.
         limit = min(order.size - 2, 2 * estimate + 8)
         count = min(max(1, estimate), limit)
         stride = 1
         lower = 0  # the step selects the same feature without the first `lower` queries
+
         while (instead := self._chosen_without(step, order[:count])) == winner:
             if count >= limit:
                 return DecidedStep(winner, (), None)
             lower = count
             count = min(count + stride, limit)
             stride = 2 * stride
+
         stride = 1
+
         while count - lower > 1:
             fewer = max(count - stride, (count + lower) // 2)
             chosen = self._chosen_without(step, order[:fewer])
@@ -183,6 +225,7 @@ class _QuerySearch:
                 count = fewer
                 instead = chosen
                 stride = 2 * stride
+
         return DecidedStep(winner, tuple(order[:count].tolist()), instead)
 
     def _chosen_without(self, step: int, removed: Ints) -> int | None:

@@ -49,6 +49,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
         _check_type(getattr(value, name), kind, name)
     for part in _dataclasses_in(vars_of(value).values()):
         check_evidence(part, n_features)
+
+    # Some types have a check of their own, beyond the types of their fields.
     rule = _CHECKS_BY_TYPE.get(type(value))
     if rule is not None:
         rule(value, n_features)
@@ -63,7 +65,7 @@ _KNOWN_FIELD_TYPES: dict[type, dict[str, Any]] = {}
 
 
 def _field_types(kind: type[Any]) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass, by name."""
+    """Return the types of the fields of a dataclass, by name; they are read once per class."""
     if kind not in _KNOWN_FIELD_TYPES:
         hints = get_type_hints(kind)
         _KNOWN_FIELD_TYPES[kind] = {
@@ -87,7 +89,11 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _check_type(value: Any, kind: Any, name: str) -> None:
-    """Raise a ValueError unless a value has the type of its annotation, members included."""
+    """Raise a ValueError unless a value has the type of its annotation, members included.
+
+    ``kind`` is the annotation and ``name`` the field, for the error.
+    """
+    # tuple[int, ...] has the origin tuple and the arguments (int, ...)
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin in (Union, types.UnionType):  # all unions here are of one type and None
@@ -101,6 +107,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
             _check_type(value, matching[0], name)
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
+
+        # Floats and integers of any width are accepted, other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
             isinstance(value, np.ndarray)
@@ -109,6 +117,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         )
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
+
+        # the type of each member: tuple[int, ...] repeats one type
         kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         for member, expected in zip(value, kinds, strict=True):
             _check_type(member, expected, name)
@@ -120,18 +130,27 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif kind is float:
         _require(type(value) in (int, float), name)
     elif kind is int:
+        # no bool, which is an int, too
         _require(type(value) is int and abs(value) < 1 << 63, name)
     else:
         _require(isinstance(value, kind), name)
 
 
 def _require(is_valid: bool, description: str) -> None:
+    """Raise ValueError with the description unless the value is valid."""
     if not is_valid:
         raise ValueError(f"unexpected value of {description}")
 
 
+# In all checks, `n` is the number of columns of the data, or None if it is unknown.
+
+
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
-    """Require distinct columns that exist."""
+    """Require distinct columns below ``n``, the number of columns of the data.
+
+    If ``n`` is None, the number is unknown, and only absurd columns are
+    refused.
+    """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
     _require(
@@ -152,7 +171,10 @@ def _check_shape(
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
-    """Require numbers within a range; NaN stands for an unknown number and passes."""
+    """Require numbers from ``least`` to ``greatest``; NaN, an unknown number, passes.
+
+    ``description`` names them in the error.
+    """
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
     _require(
@@ -162,7 +184,10 @@ def _check_range(array: Any, least: float, greatest: float, description: str) ->
 
 
 def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
-    """Check the columns and lengths of the evidence for a selection."""
+    """Check the columns and lengths of the evidence for a selection of k features.
+
+    ``n`` is the number of columns of the data, or None if it is unknown.
+    """
     k = len(evidence.selected)
     _check_columns(evidence.selected, n, "selected")
     _check_columns(evidence.candidates, n, "candidates")
@@ -174,23 +199,32 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     _check_range(evidence.n_documents or 0, 0, _MAX_COUNT, "n_documents")
     _require(all(map(len, evidence.groups)), "groups")
     _require(len(set(evidence.done)) == len(evidence.done), "done")
+
     for part, name in (
         (evidence.losses, "losses"),
         (evidence.changes, "changes"),
         (evidence.shares, "shares"),
     ):
         _require(part is None or len(part.features) == k, name)
+
     _require(evidence.deciding is None or len(evidence.deciding) == k, "deciding")
+
     # All arrays with a value for each column of the data have the same width.
     widths = [sets.inclusion.size for sets in evidence.near_best or ()]
     widths += [] if evidence.changes is None else [evidence.changes.added.size]
     widths += [] if evidence.stability is None else [evidence.stability.counts.shape[1]]
     _require(len(set(widths)) <= 1, "columns")
+
+    # The keys of these mappings are columns, and so are the values of `tied`.
     for column in evidence.exchanges or ():
         _check_columns([column], n, "exchanges")
+
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
+
+    # Several features may be tied with the same column, so the values may repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
+
     for step in evidence.deciding or ():
         _require(
             all(0 <= query < evidence.n_queries for query in step.queries), "deciding"
@@ -198,12 +232,14 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
 
 
 def _check_step(step: DecidedStep, n: int | None) -> None:
+    """Check the deciding queries of a step."""
     _check_columns([step.feature], n, "feature")
     _check_columns([] if step.instead is None else [step.instead], n, "instead")
     _require(len(set(step.queries)) == len(step.queries), "queries")
 
 
 def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
+    """Check the best set of one size."""
     _check_columns(subset.features, n, "features")
     _check_range(
         [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds],
@@ -215,6 +251,7 @@ def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
 
 
 def _check_near_best(near_best: SizedNearBestSets, n: int | None) -> None:
+    """Check the near-best sets of a size."""
     _check_shape(near_best.inclusion, (n,), "inclusion")
     _check_range(near_best.inclusion, 0, 1, "inclusion")
     _check_range(near_best.n_evaluated, 0, np.inf, "n_evaluated")
@@ -222,6 +259,7 @@ def _check_near_best(near_best: SizedNearBestSets, n: int | None) -> None:
 
 
 def _check_losses(losses: FeatureLosses, n: int | None) -> None:
+    """Check the losses without features."""
     _check_columns(losses.features, n, "features")
     if losses.measure:
         measure(losses.measure)
@@ -230,6 +268,7 @@ def _check_losses(losses: FeatureLosses, n: int | None) -> None:
 
 
 def _check_changes(changes: SetChanges, n: int | None) -> None:
+    """Check the errors of changed sets."""
     k = len(changes.features)
     _check_columns(changes.features, n, "features")
     _check_shape(changes.added, (n,), "added")
@@ -238,12 +277,14 @@ def _check_changes(changes: SetChanges, n: int | None) -> None:
 
 
 def _check_shares(shares: ShapleyShares, n: int | None) -> None:
+    """Check the shares of the gain."""
     _check_columns(shares.features, n, "features")
     for part in (shares.values, shares.in_order):
         _check_shape(part, (len(shares.features),), "values")
 
 
 def _check_stability(stability: StabilitySelection, n: int | None) -> None:
+    """Check the selections on halves."""
     _check_shape(stability.counts, (None, n), "counts")
     _check_shape(stability.places, (None, stability.counts.shape[1]), "places")
     _check_range(stability.counts, 0, stability.places.shape[0], "counts")
@@ -252,6 +293,7 @@ def _check_stability(stability: StabilitySelection, n: int | None) -> None:
 
 
 def _check_significance(significance: StepSignificance, n: int | None) -> None:
+    """Check the tests of the steps."""
     k = len(significance.selected)
     _check_columns(significance.selected, n, "selected")
     _check_shape(significance.drops, (k,), "drops")
@@ -259,6 +301,12 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 
 
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
+    """Check left-out errors: (Q,) without features, and (Q, steps) with each path.
+
+    The selection was repeated without each query, so there is one set per
+    query. ``n`` is the number of columns of the data, or None if it is
+    unknown.
+    """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
     _check_shape(repeated.repeated, repeated.usual.shape, "repeated")
@@ -268,6 +316,10 @@ def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
 
 
 def _check_permutation(importance: PermutationImportance, n: int | None) -> None:
+    """Check that permutation importance has a loss for each group of columns in each query.
+
+    ``n`` is the number of columns of the data, or None if it is unknown.
+    """
     _check_columns(
         [column for group in importance.groups for column in group], n, "groups"
     )
@@ -280,16 +332,19 @@ def _check_permutation(importance: PermutationImportance, n: int | None) -> None
 
 
 def _check_importance(measured: MeasuredImportance, n: int | None) -> None:
+    """Check part, size and convention of an importance."""
     _require(measured.part in ("validation", "training"), "part")
     _check_range(measured.n_features, 0, _MAX_COUNT if n is None else n, "n_features")
     convention(measured.convention)
 
 
 def _check_feature_set(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
+    """Check the columns of a set."""
     _check_columns(feature_set.features, n, "features")
 
 
 def _check_exchange(exchange: Exchange, n: int | None) -> None:
+    """Check the column of an exchange."""
     _check_columns([exchange.column], n, "column")
 
 

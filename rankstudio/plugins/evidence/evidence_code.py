@@ -33,8 +33,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Parameters
     ----------
     plan : Plan
-        Plan of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
-        with the size of the selection.
+        Plan with one value for each parameter and the size of the selection.
     measure : str
         Measure of the losses; "" for the squared error.
 
@@ -48,6 +47,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
         "evidence",
         *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data]),
     ]
+
     # The parameters with a grid have one value in this plan, which is always written.
     always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]
     words += [
@@ -70,8 +70,10 @@ def evidence_as_python(
 
     Parameters
     ----------
-    plan, measure
-        As in :func:`evidence_as_command`.
+    plan : Plan
+        Plan with one value for each parameter and the size of the selection.
+    measure : str
+        Measure of the losses; "" for the squared error.
     computed_with : Mapping of str to str
         Versions that give the same bits, where these are known.
     """
@@ -87,9 +89,11 @@ def evidence_as_python(
 def evidence_as_notebook(
     plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a Jupyter notebook that gathers the evidence and shows its table.
+    """Return a Jupyter notebook, as JSON, that gathers the evidence and shows its table.
 
-    The parameters are those of :func:`evidence_as_python`.
+    ``plan`` has one value for each parameter, ``measure`` is that of the
+    losses ("" for the squared error), and ``computed_with`` names the
+    versions that give the same bits.
     """
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
@@ -107,6 +111,10 @@ def evidence_as_notebook(
 
 
 def _gathering_lines(measure: str) -> list[str]:
+    """Return the lines of a program that gather the evidence of ``plan`` into ``last.found``.
+
+    ``measure`` is the measure of the losses; "" for the squared error.
+    """
     options = (
         f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
     )
@@ -119,6 +127,7 @@ def _gathering_lines(measure: str) -> list[str]:
 
 
 def _sentence_lines() -> list[str]:
+    """Return the lines that print the sentences."""
     return [
         "for sentence in evidence_sentences(last.found, lambda column: str(ids[column])):",
         "    print(sentence)",

@@ -69,8 +69,12 @@ _MEASURE_KEY = "measure"
 
 
 def pack_evidence(evidence: SelectionEvidence | MeasuredImportance) -> bytes:
-    """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`."""
-    arrays: list[Any] = []
+    """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`.
+
+    The bytes are an npz archive: a JSON text, "tree", in which each array
+    is replaced by its number, and the arrays "a0", "a1", ...
+    """
+    arrays: list[Any] = []  # filled by the next line
     tree = json.dumps(_as_json_value(evidence, arrays)).encode()
     buffer = BytesIO()
     named = {f"a{index}": values for index, values in enumerate(arrays)}
@@ -118,6 +122,11 @@ def unpack_importance(
 def _unpacked_evidence(
     content: bytes, kind: type[Kind], n_features: int | None
 ) -> Kind:
+    """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
+
+    ``n_features`` is the number of columns of the data, or None if it is
+    unknown. It also limits the bytes that are unpacked.
+    """
     try:
         stored = archived_arrays(
             content, _MAX_BYTES + _MAX_BYTES_PER_FEATURE * (n_features or 0)
@@ -135,7 +144,12 @@ def _unpacked_evidence(
 
 
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
-    """Return a value as JSON can store it; arrays are appended to ``arrays``."""
+    """Return a value as JSON can store it; arrays are appended to ``arrays``.
+
+    JSON has no arrays, measures, dataclasses and no mapping whose keys are
+    not texts: each becomes a dict with a key that says which of these it
+    is.
+    """
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return {_ARRAY_KEY: len(arrays) - 1}
@@ -162,7 +176,11 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
 
 
 def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
-    """Return the value that `_as_json_value` converted."""
+    """Return the value that `_as_json_value` converted to JSON values.
+
+    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the
+    fields of the dataclasses are.
+    """
     if isinstance(plain, list):
         return tuple(_from_json_value(member, stored) for member in plain)
     if not isinstance(plain, dict):

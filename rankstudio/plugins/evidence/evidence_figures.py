@@ -29,18 +29,19 @@ _MAX_FEATURES = 30
 
 
 def evidence_figures(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> Iterator[Figure]:
     """Yield the figures of the evidence for a selection.
 
     Parameters
     ----------
     evidence : SelectionEvidence
-    of : str
+    subject : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
     """
+    # Each returns None if the evidence has no numbers for its figure.
     for make in (
         _probability_figure,
         _loss_figure,
@@ -48,25 +49,27 @@ def evidence_figures(
         _step_figure,
         _left_out_figure,
     ):
-        figure = make(evidence, of, named)
+        figure = make(evidence, subject, named)
         if figure is not None and not figure.empty:
             yield figure
 
 
 def _size_axis() -> FigureAxis:
+    """Return the axis of the sizes of sets."""
     return FigureAxis(tr("number of features, k"), whole=True)
 
 
 def _probability_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of each feature's selection probability by set size.
 
-    It is None without half-samples.
+    It is None without half-samples. ``subject`` names the data and method, and
+    ``named`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
-    probability = evidence.stability.probability
+    probability = evidence.stability.probability  # (steps, n columns)
     series = [
         _series(named(row.column), probability[:, row.column], index)
         for index, row in enumerate(evidence.rows)
@@ -85,8 +88,8 @@ def _probability_figure(
     caption = template.format(n=evidence.stability.n_paths)
     return CurvesFigure(
         "evidence-probability",
-        title=f"{of}: {tr('selection probability')}",
-        caption=f"{of}. {caption}",
+        title=f"{subject}: {tr('selection probability')}",
+        caption=f"{subject}. {caption}",
         x=_size_axis(),
         y=FigureAxis(tr("selection probability"), low=0.0, high=1.0),
         series=tuple(series),
@@ -98,6 +101,7 @@ def _probability_figure(
 
 
 def _series(label: str, values: Floats, number: int) -> Series:
+    """Return a line of values at the set sizes 1, 2, ...; ``number`` chooses its style."""
     return Series(
         label,
         tuple(map(float, range(1, values.size + 1))),
@@ -107,11 +111,12 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    It is None without losses.
+    It is None without losses. ``subject`` names the data and method, and
+    ``named`` returns the name of a column.
     """
     if evidence.losses is None:
         return None
@@ -128,27 +133,31 @@ def _loss_figure(
         "Mean over the left-out queries, with 95 % intervals by the paired bootstrap."
     )
     rows = tuple(map(named, evidence.losses.features))
-    text = f"{of}. {title}. {caption}"
+    text = f"{subject}. {title}. {caption}"
     axis = FigureAxis(title)
     return RowsFigure(
-        "evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True
+        "evidence-loss", f"{subject}: {title}", text, axis, rows, (series,), zero=True
     )
 
 
 def importance_figure(
-    measured: MeasuredImportance, of: str, named: Named
+    measured: MeasuredImportance, subject: str, named: Named
 ) -> RowsFigure:
     """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
     Parameters
     ----------
     measured : MeasuredImportance
-    of : str
+        Losses of a model with each of its features permuted, and where they were
+        measured.
+    subject : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
     """
     importance = measured.found
+
+    # position of the loss of each column: the groups are single features
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
@@ -167,11 +176,11 @@ def importance_figure(
         caption = f"{caption} {cut.format(n=len(columns), total=len(measured.columns))}"
     rows = tuple(map(named, columns))
     axis = FigureAxis(title)
-    text = f"{of}. {title}. {caption}"
+    text = f"{subject}. {title}. {caption}"
     name = "evidence-importance"
     return RowsFigure(
         name,
-        f"{of}: {title}",
+        f"{subject}: {title}",
         text,
         axis,
         rows,
@@ -181,16 +190,20 @@ def importance_figure(
 
 
 def _near_best_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
-    It is None without sets.
+    Each row is a feature and each column a set; a cell has the relative
+    excess of the set's error in percent, or NaN if the set lacks the
+    feature. It is None without sets.
     """
     near = evidence.near_best_of_k
     if near is None:
         return None
     sets = near.sets[:_MAX_SETS]
+
+    # Features in most of the sets come first.
     order = np.argsort(-near.inclusion, kind="stable").tolist()
     used_columns = [
         column
@@ -216,12 +229,13 @@ def _near_best_figure(
         "of all "
         "these sets with them."
     ).format(shown=len(sets), n=count_text(len(near.sets)))
+
     # The range of the axis must not be empty if the best set is the only one.
     most_excess = max(*excess_percent, 1e-9)
     return MapFigure(
         "evidence-sets",
-        title=f"{of}: {title}",
-        caption=f"{of}. {caption}",
+        title=f"{subject}: {title}",
+        caption=f"{subject}. {caption}",
         rows=tuple(map(named, columns)),
         columns=tuple(str(number + 1) for number in range(len(sets))),
         values=tuple(rows),
@@ -237,11 +251,12 @@ def _near_best_figure(
 
 
 def _step_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests.
+    It is None without significance tests. ``named`` is not used: all
+    functions of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -252,11 +267,13 @@ def _step_figure(
     caption = tr(
         "p of each step given those before it, by {n} permutations of the residuals within queries."
     )
+
+    # a vertical line at the suggested size; none if no step is better than chance
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
-        title=f"{of}: {tr('p of each step')}",
-        caption=f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
+        title=f"{subject}: {tr('p of each step')}",
+        caption=f"{subject}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
         x=_size_axis(),
         y=FigureAxis("p", low=0.0, high=1.0),
         series=(points,),
@@ -265,14 +282,17 @@ def _step_figure(
 
 
 def _left_out_figure(
-    evidence: SelectionEvidence, of: str, named: Named
+    evidence: SelectionEvidence, subject: str, named: Named
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed.
+    It is None if not computed. ``named`` is not used: all functions of
+    figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
+
+    # means over the queries, one per size of the set
     usual = evidence.repeated.usual.mean(axis=0)
     repeated = evidence.repeated.repeated.mean(axis=0)
     title = tr("left-out error with the selection kept and repeated")
@@ -281,8 +301,8 @@ def _left_out_figure(
     )
     return CurvesFigure(
         "evidence-left-out",
-        f"{of}: {title}",
-        f"{of}. {caption}",
+        f"{subject}: {title}",
+        f"{subject}. {caption}",
         _size_axis(),
         FigureAxis(tr("squared error per query")),
         (

@@ -54,7 +54,10 @@ class StopAdvice:
 
     @property
     def sentence(self) -> str:
-        """The advice."""
+        """The advice as a sentence, with the p value of the next step.
+
+        ForwardStop is the rule that finds the stop from the p values of the steps.
+        """
         if self.p_next is None:
             return tr(
                 "ForwardStop accepts all {n} tested steps. A larger k tests more steps."
@@ -180,6 +183,9 @@ class SelectionEvidence:
         """Advice where to stop; None if no step has enough permutations for a small p."""
         if self.significance is None or not self.significance.permuted.size:
             return None
+
+        # If even the smallest p that this number of permutations can give would not
+        # accept a step, there is nothing to advise.
         smallest_p = 1 / (self.significance.permuted.shape[0] + 1)
         if not forward_stop([smallest_p], self.rules.stop_level):
             return None
@@ -198,7 +204,10 @@ class SelectionEvidence:
 
     @cached_property
     def by_chance(self) -> bool:
-        """Whether the bound allows all features above the threshold to be there by chance.
+        """Whether all features above the threshold may be there by chance.
+
+        That is, whether their number is at most the expected number of
+        features that are selected no more often than by chance.
 
         This is the case if most features are selected: if 125 of 131 features are drawn
         at random, each of them is drawn with a probability of 95 %.
@@ -212,6 +221,9 @@ class SelectionEvidence:
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
+
+        They say how far the selection is from the best set, which features
+        the best set has instead, and how many sets are as good.
 
         Parameters
         ----------
@@ -298,6 +310,8 @@ class SelectionEvidence:
                 )
             )
             return f"{sentence} {least}"
+
+        # Up to rounding, the selection is a best set itself.
         if above < _ROUNDING and self.groups:
             return trn(
                 "No other single group has a lower left-out error.",
@@ -316,7 +330,10 @@ class SelectionEvidence:
 
     @property
     def one_ranking_sentence(self) -> str:
-        """Sentence on the parts that one ranking lacks, and on the test to run instead; "" with queries."""
+        """Sentence on the parts that one ranking lacks, and on the test to run instead.
+
+        It is "" if the documents have queries.
+        """
         if not self.one_ranking:
             return ""
         return tr(
@@ -332,9 +349,14 @@ class SelectionEvidence:
         return min(self.size, int(self.stability.counts.shape[0]))
 
     def _frequent_others(self) -> list[int]:
-        """Return the columns outside the selection that the halves select most often."""
+        """Return the columns outside the selection that the halves select most often.
+
+        There are at most `N_OTHERS`, the most frequent first.
+        """
         if self.stability is None or not self.k:
             return []
+
+        # number of halves on which each column is among the first k
         counts = self.stability.counts[self._steps - 1]
         order = np.argsort(-counts, kind="stable").tolist()
         return [
@@ -344,7 +366,11 @@ class SelectionEvidence:
         ][:N_OTHERS]
 
     def _row(self, column: int) -> FeatureEvidence:
-        """Return the evidence for one feature."""
+        """Return the evidence for the feature of a column.
+
+        Features outside the selection have only the numbers of the halves
+        and of the near-best sets.
+        """
         row = FeatureEvidence(column, column in self.selected)
         if self.stability is not None and self.stability.n_paths and self.k:
             low, median, high = (
@@ -359,13 +385,19 @@ class SelectionEvidence:
         return self._with_verdict(self._with_set_numbers(row)) if row.selected else row
 
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Return a row with the numbers that only features of the set have."""
+        """Return a row with the numbers that only features of the set have.
+
+        These are its loss, its share of the gain, its best substitute with
+        the price of that swap, and the number of queries that decide its
+        step.
+        """
         index = self.selected.index(row.column)
         if self.losses is not None:
             row = replace(row, loss=self.losses.losses[index])
         if self.shares is not None and self.shares.gain > 0:
             row = replace(row, share=float(self.shares.shares[index]))
         if self.changes is not None and self.candidates:
+            # error of the set with each candidate in place of the feature
             errors = self.changes.swapped[index, list(self.candidates)]
             best = int(errors.argmin())
             price = self.changes.relative(errors[best])
@@ -375,11 +407,18 @@ class SelectionEvidence:
         return row
 
     def _with_verdict(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Return a row with its verdict and the values that the verdict depends on."""
+        """Return a row with its verdict and the values that the verdict depends on.
+
+        The row stays as it is while parts of the evidence are missing, for
+        required features, and with too few queries to compare halves.
+        """
         has_parts = "stability" in self.done and "alternatives" in self.done
         is_ready = has_parts and row.column not in self.required
         if not is_ready or self.stability is None or self.n_halved < LEAST_PAIRS:
             return row
+
+        # Whether each half (rows) selects each column among the first `size`; a place
+        # of 0 stands for "not on the path".
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
             exchanges = self.exchanges.get(row.column, ())
@@ -404,7 +443,11 @@ class SelectionEvidence:
 
 
 def _near_best_sentence(near: SizedNearBestSets) -> str:
-    """Return the sentence on how many sets are as good as the best one."""
+    """Return the sentence on how many sets are as good as the best one of their size.
+
+    "As good" means that a paired test over queries shows no significant
+    difference.
+    """
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:
         return tr("There is no other set of this size.")

@@ -63,9 +63,10 @@ def loss_per_millisecond(
 def column_milliseconds(
     costs: FeatureCosts | None, feature_ids: Iterable[int]
 ) -> dict[int, float]:
-    """Return the known milliseconds per query by column.
+    """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    The dict is empty without costs.
+    Columns without a known cost are left out. ``feature_ids`` has the id of
+    each column in order: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -83,10 +84,10 @@ def evidence_rows(
     named: Named,
     costs: FeatureCosts | None = None,
 ) -> list[dict[str, Any]]:
-    """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
+    """Return the evidence for each feature as a dict from column title to plain value.
 
-    Unknown values are None, and so is a quantile of the position that means "not
-    selected".
+    The titles are those of :data:`HEADER`. Unknown values are None, and so
+    is a quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -95,14 +96,18 @@ def evidence_rows(
     named : callable
         Returns the name of a column.
     costs : FeatureCosts, optional
+        Milliseconds per query of each feature, for the loss per millisecond.
     """
     milliseconds = column_milliseconds(costs, feature_ids)
 
     def feature(column: int | None) -> int | None:
+        """Return the id of a column; None for None."""
         return None if column is None else int(feature_ids[column])
 
     rows = []
+
     for row in evidence.rows:
+        # 5, 50 and 95 % quantiles; infinity means "not selected"
         position = [
             quantile if isfinite(quantile) else None
             for quantile in row.position or (float("inf"),) * 3
@@ -112,6 +117,8 @@ def evidence_rows(
             if row.loss is None
             else [row.loss.value, row.loss.low, row.loss.high]
         )
+
+        # in the order of HEADER
         values = [
             feature(row.column),
             named(row.column),
@@ -134,6 +141,7 @@ def evidence_rows(
             row.pair_probability,
         ]
         rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
+
     return rows
 
 
@@ -160,6 +168,8 @@ def evidence_text(
         Milliseconds per query by column, as far as they are known.
     """
     features = list(rows)
+
+    # number of steps of the paths of the halves
     steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
     loss_header = (
         f"{evidence.losses.measure or 'error'} lost"
@@ -167,12 +177,15 @@ def evidence_text(
         else "lost"
     )
 
+    # Numbers of deciding queries are estimates if they follow from margins.
     about = "≈" if evidence.deciding_by_margins else ""
 
     def per_millisecond(row: FeatureEvidence) -> str:
+        """Return the loss per millisecond of cost, or a dash."""
         loss = loss_per_millisecond(row, milliseconds)
         return NOTHING if loss is None else fixed(loss)
 
+    # the text of a row in each column of the table, by the column's title
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "feature": lambda row: (
             named(row.column) if row.selected else f"({named(row.column)})"
@@ -209,7 +222,10 @@ def evidence_text(
 
 
 def _position_text(row: FeatureEvidence, steps: int) -> str:
-    """Return the median position of a feature with its range; ">12" is after the last of 12 steps."""
+    """Return the median position of a feature on the halves' paths, with its 5 to 95 % range.
+
+    A position after the last of 12 ``steps`` is ">12".
+    """
     if row.position is None:
         return NOTHING
     low, median, high = (
@@ -219,12 +235,14 @@ def _position_text(row: FeatureEvidence, steps: int) -> str:
 
 
 def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
+    """Return the best substitute with its price, or a dash."""
     if row.substitute is None or row.price is None:
         return NOTHING
     return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
 
 
 def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
+    """Return the verdict on a feature with its partner, if any."""
     label = NOTHING if row.verdict is None else row.verdict.label
     return label if row.partner is None else f"{label} with {id_of(row.partner)}"
 
@@ -248,11 +266,15 @@ def importance_text(
     """
     importance = measured.found
     rows = []
+
+    # Each group is a single feature: position of its loss, by column.
     index_of = {group[0]: number for number, group in enumerate(importance.groups)}
+
     for column in measured.columns[:max_features]:
         index = index_of[column]
         interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
         rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
+
     header = (
         "feature",
         f"{importance.measure.name} lost",
@@ -273,15 +295,21 @@ _ONE_RANKING_NOTE = "Selected on: share of the halves of the documents."
 
 
 def _percentage_or_dash(share: float | None) -> str:
+    """Return a share as a percentage; a dash for None."""
     return NOTHING if share is None else percentage(share)
 
 
 def _verdict_value(row: FeatureEvidence) -> str | None:
+    """Return the verdict on a feature as JSON has it; None without one."""
     return None if row.verdict is None else row.verdict.value
 
 
 def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
+
+    Optimism is how much smaller the left-out gain is if each query is left
+    out of the selection, too. Sentences for which numbers are missing are
+    left out.
 
     Parameters
     ----------
@@ -303,6 +331,8 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
         )
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
+
+        # Without any gain there is no share of it, and another sentence says so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(

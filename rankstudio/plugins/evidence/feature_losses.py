@@ -54,7 +54,8 @@ class FeatureLosses:
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
-        """Loss of the set without each feature."""
+        """Loss of the set without each feature: mean over the queries and 95 % interval."""
+        # A loss is positive if the value gets worse, also where lower is better.
         sign = (
             1.0
             if self.measure and find_measure(self.measure).higher_is_better
@@ -78,18 +79,26 @@ def feature_losses(
     Parameters
     ----------
     judge : ExactExchange
-        λ and loss of RankRLS.
+        Regularization λ and loss of the RankRLS that is trained without
+        each query.
     data : QueryData or TrainingData
         Data with several queries, of any size.
     features : sequence of int
-        0-based columns.
+        0-based columns of the set.
     measure : str, default ""
         Measure of the left-out queries; "" for the squared error.
     convention : str
         Convention of the measure.
+
+    Returns
+    -------
+    FeatureLosses
+        A value for each query, with the whole set and without each feature.
     """
     columns = tuple(features)
     data = training_data(data)
+
+    # the whole set, then the set without each feature
     sets = [
         columns,
         *(columns[:index] + columns[index + 1 :] for index in range(len(columns))),
@@ -121,7 +130,12 @@ def _measure_of_each_query(
     measure: str,
     convention: str,
 ) -> Floats:
-    """Return a measure of each query ranked by RankRLS with some columns, learned without it, (Q,)."""
+    """Return a measure of each query, ranked by RankRLS that was trained without the query.
+
+    The model uses the features of ``columns``; without columns, all scores
+    are 0. The result has the shape (Q,) for Q queries.
+    """
+    # Data in several shards do not fit into memory at once.
     if data.several:
         scorer = (
             finish(ranker.left_out_scorer(data, columns)) if columns else _NoModel()
@@ -141,13 +155,20 @@ class _NoModel:
     """The model without features."""
 
     def scores(self, data: QueryData) -> Floats:
+        """Score each document by 0."""
         return np.zeros(data.y.size)
 
 
 def left_out_errors(
     judge: ExactExchange, data: GivenData, sets: Sequence[Sequence[int]]
 ) -> Floats:
-    """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
+    """Return the left-out squared error of each query for each set of columns.
+
+    The shape is (S, Q) for S sets and Q queries; an error is that of
+    RankRLS trained without the query, with the λ and loss of ``judge``.
+    """
+    # Only columns of some set are read, and sets refer to them by position. No column
+    # at all is not possible: empty sets alone read the first one and do not use it.
     columns = sorted({column for subset in sets for column in subset})
     index_of = {column: index for index, column in enumerate(columns)}
     rows = summed_rows(training_data(data), judge.cost, columns or [0])

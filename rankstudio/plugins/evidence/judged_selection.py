@@ -77,9 +77,14 @@ class JudgedSelection:
 
         Parameters
         ----------
-        plan, dataset, given_words
-            As in :meth:`rankstudio.engine.experiment.units.single_path.SinglePath.of`.
+        plan : Plan
+        dataset : FoldedDataset
+        given_words : container of str
+            Names of the parameters whose values in the plan the user set;
+            the others have the method's default instead of a grid.
         options : EvidenceOptions
+            Options of the evidence; the judge and the number of trainings
+            are added.
 
         Raises
         ------
@@ -91,6 +96,8 @@ class JudgedSelection:
         _check_selects(plan)
         path = SinglePath.of(plan, dataset, given_words)
         combination = path.plan.combinations[0]
+
+        # The judge is the ranker whose exact left-out error compares sets of features.
         judge = _exact_ranker(
             path.plan, combination.parameters, combination.ranker, dataset.feature_ids
         )
@@ -118,7 +125,10 @@ class JudgedSelection:
         dataset : FoldedDataset
             Data of the run, divided as in the plan.
         result : FoldResult
+            Result of the run on the fold.
         options : EvidenceOptions
+            Options of the evidence; the judge and the number of trainings
+            are added.
 
         Raises
         ------
@@ -151,21 +161,33 @@ class JudgedSelection:
         Parameters
         ----------
         earlier : SelectionEvidence, optional
-        study, executor
-            As in :func:`rankstudio.plugins.evidence.refitted_stability.refitting_steps`, for methods
-            that are trained again on each half of the queries. Without an executor, the halves are learned
-            one after the other and not stored.
+            Evidence of the interrupted run; its complete parts are not
+            computed again.
+        study : Study, optional
+            Study that stores each half that is done, for methods that are
+            trained again on each half of the queries.
+        executor : Executor, optional
+            Trains on several halves at once. Without it, the halves are
+            learned one after the other and not stored.
+
+        Yields
+        ------
+        PartialResult
+            The evidence so far.
         """
 
         def refit(
             method: Selector,
         ) -> Generator[WorkProgress, None, StabilitySelection]:
+            """Train the method on each half of the queries, and store the halves."""
             n_halves = self.options.n_halves
             seed = self.options.seed
             return refitting_steps(
                 self._plan_of(method), self.train, study, n_halves, seed, executor
             )
 
+        # Halves as units of work on an executor need labels; with preferences they are
+        # learned here.
         learns_here = executor is None or bool(preferences_of(self.plan))
         return evidence_steps(
             self.method,
@@ -178,7 +200,8 @@ class JudgedSelection:
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate the seconds of training again, on the halves and for deciding queries.
 
-        The estimate is 0 if paths follow from sums over queries, or with preferences.
+        ``workers`` is the number of halves that are trained on at the same time. The
+        estimate is 0 if paths follow from sums over queries, or with preferences.
         """
         if (
             preferences_of(self.plan)
@@ -207,6 +230,10 @@ class JudgedSelection:
 
 
 def _check_selects(plan: Plan) -> None:
+    """Raise a PlanError if the plan's method selects no features.
+
+    A method may also have its ranking or model given, and learn nothing.
+    """
     if plan.entry.given or not issubclass(plan.entry.load(), Selector):
         raise PlanError(
             tr(
@@ -235,7 +262,9 @@ def _exact_ranker(
     It is also None for a method that selects by these errors: the evidence then uses
     the method as judge.
     """
-    entry = plan.ranker_entry
+    entry = plan.ranker_entry  # None if the method itself ranks
+
+    # A method whose library is not installed cannot be loaded.
     if entry is None and plan.entry.lacking:
         return None
     judge = estimator(

@@ -92,7 +92,8 @@ def step_importance(
         Documents on which the loss is measured, preferably not those that the model was
         learned from.
     measure, convention, n_repeats, seed
-        As in :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
+        As in
+        :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
 
     Yields
     ------
@@ -106,13 +107,20 @@ def step_importance(
 def _scoring_of_step(
     step: Step, part: RankingDataset
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
+    """Return a model's score function, the documents ``part``, and the columns that it uses.
+
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores. A step that was not learned is a
+    ParameterError.
+    """
     if not step.learned:
         raise ParameterError(
             "model", type(step).__name__, "a model that was learned from features"
         )
 
     def score(X: Features) -> Floats:
+        """Score m documents by their features, (m, n)."""
+        # The step takes features by column; dense columns are copied to be contiguous.
         columns: Features = (
             X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
         )
@@ -152,8 +160,13 @@ def model_importance(
 def _scoring_of_model(
     model: Model, data: RankingDataset
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
+    """Return a model's score function, the data, and the columns that it uses.
+
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores.
+    """
     ids = data.feature_ids
+
     # A sparse file omits features that are 0 in all documents; the score function adds
     # them.
     absent_ids = np.array(
@@ -162,6 +175,7 @@ def _scoring_of_model(
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
+        """Score m documents by their features, (m, n), where absent features are 0."""
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)
@@ -185,13 +199,19 @@ def _measure_importance(
     n_repeats: int | None,
     seed: int,
 ) -> Importance:
-    """Measure the permutation importance of the features that a model uses."""
+    """Measure the permutation importance of the features that a model uses.
+
+    ``used`` has their columns in the documents ``part``. Without
+    ``n_repeats``, each feature is left out instead of permuted.
+    """
     if not used:
         raise DataError(
             tr(
                 "The model uses no features, so that no loss without one can be measured."
             )
         )
+
+    # For sparse documents, `columns` are positions among the used columns only.
     score, part, columns = _with_used_columns(score, part, used)
     groups = [(column,) for column in columns]
     groups_in_data = tuple((column,) for column in used)
@@ -215,7 +235,12 @@ def _measure_importance(
 def _with_used_columns(
     score: Score, part: RankingDataset, used: tuple[int, ...]
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return score function, data and columns, with sparse documents reduced to an array of used columns."""
+    """Return score function, documents and columns, with sparse documents made dense.
+
+    Dense arrays of all columns could be too large, so that only the used
+    columns are in the array; the score function then puts them back into
+    their columns.
+    """
     X = part.X
     if not isinstance(X, SparseRows):
         return score, part, used
@@ -223,6 +248,7 @@ def _with_used_columns(
     n = X.shape[1]
 
     def score_used_columns(rows: Floats) -> Floats:
+        """Score m documents by the values of the used columns alone."""
         wide: Features = SparseRows.spread(rows, columns, n)
         return score(wide)
 
@@ -230,6 +256,7 @@ def _with_used_columns(
 
 
 def _measured_documents(part: RankingDataset) -> MeasuredDocuments:
+    """Return all documents of a part to be measured."""
     return MeasuredDocuments(
         part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading
     )

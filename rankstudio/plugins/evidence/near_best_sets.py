@@ -101,7 +101,7 @@ class SizedNearBestSets:
     def containing(
         self, required: Collection[int] = (), excluded: Collection[int] = ()
     ) -> tuple[NearBestSet, ...]:
-        """Return the sets that contain some features and not others, best first."""
+        """Return the sets with all columns of ``required`` and none of ``excluded``, best first."""
         inside = set(required)
         outside = set(excluded)
         return tuple(
@@ -131,7 +131,9 @@ def near_best_sets(
     Parameters
     ----------
     X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
-        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`.
+        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`:
+        data, maximum size of a set, λ, columns that every set or no set
+        contains, columns selected together, and the loss.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By
         default the window is doubled until it contains a thousand sets and no set in
@@ -170,9 +172,11 @@ def near_best_sets(
 def find_near_best_sets(
     data: GivenData, space: SubsetSpace, window: float | None = None
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
-    """Yield progress, and return the result of :func:`near_best_sets`.
+    """Find the sets that are not significantly different from the best one of their size.
 
-    Close the generator to interrupt the search.
+    Yield progress, and return one result per size. ``space`` says which
+    sets are compared, and ``window`` how far above the best criterion
+    (None: as far as needed). Close the generator to interrupt the search.
     """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
@@ -180,6 +184,8 @@ def find_near_best_sets(
             sizes = progress.found.sizes
             yield progress
     near_sets: list[SizedNearBestSets] = []
+
+    # Some sizes may have no set within the budget.
     for best in (subset for subset in sizes if subset.features):
         sized = yield from near_sets_of_size(data, space, best, window)
         near_sets.append(sized)
@@ -189,12 +195,20 @@ def find_near_best_sets(
 def near_sets_of_size(
     data: GivenData, space: SubsetSpace, best: SizedSubset, window: float | None = None
 ) -> Waiting[SizedNearBestSets]:
-    """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
+    """Find the sets that are not significantly different from ``best``, the best one of its size.
+
+    Yield progress, and return the sets. ``window`` is the share of the best
+    criterion by which a compared set may be worse. If it is None, it is
+    doubled until enough sets are compared.
+    """
     _, problem, _ = space.problem(data)
+
+    # sum of the errors of the best set, and its error in each query, (Q,)
     criterion, reference = problem.errors(best.features)
     width = _FIRST_WINDOW if window is None else window
     evaluated = 0
     remaining_share = 1.0  # of the work before each search
+
     while True:
         state = NearSets()
         limit = inf if width == inf else criterion * (1 + width) + problem.tie
@@ -208,6 +222,9 @@ def near_sets_of_size(
         evaluated += state.n_evaluated
         criteria = np.array(state.criteria)
         within_limit = criteria <= limit
+
+        # No set in the outer half of the window is as good as the best: none is
+        # expected beyond the window.
         none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (
             1 + width / 2
         )
@@ -220,10 +237,14 @@ def near_sets_of_size(
         )
         if complete or is_last_window:
             break
+
+        # An infinite window compares all sets.
         width = width * 2 if width < _MAX_WINDOW else inf
+
         # The number of searches is not known before the last one: each takes half of
         # the remaining progress.
         remaining_share /= 2
+
     sets = [
         NearBestSet(columns, set_criterion, set_criterion - criterion, deviation)
         for columns, set_criterion, deviation, is_within_limit in zip(
@@ -231,11 +252,13 @@ def near_sets_of_size(
         )
         if is_within_limit
     ]
+
     # The best set comes first, also before others with the same criterion.
     sets.sort(
         key=lambda near: (near.features != best.features, near.criterion, near.features)
     )
     inclusion = np.zeros(data.X.shape[1])
+
     for near_set in sets:
         inclusion[list(near_set.features)] += 1 / len(sets)
     return SizedNearBestSets(

@@ -196,6 +196,8 @@ def permutation_importance(
     if features.ndim != 2 or features.shape[0] != labels.size:
         expected = f"an array with one row for each of the {labels.size} documents"
         raise ParameterError("X", f"an array of shape {features.shape}", expected)
+
+    # rows in the order of the queries, and the start of each query among them
     rows, ptr, _ = group_by_query(np.asarray(qid), labels.size)
     names = (
         ()
@@ -207,6 +209,9 @@ def permutation_importance(
         if greatest_grade is None
         else check_grade(greatest_grade, labels)
     )
+
+    # The ids order documents with equal scores; they are ranked only if a convention
+    # asks for it.
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
     work = importance_steps(
@@ -223,7 +228,10 @@ def permutation_importance(
 
 
 def score_of(model: Any) -> Score:
-    """Return the score function of a model; ParameterError if it has none."""
+    """Return a model's method ``predict``, or the model itself if it is a function.
+
+    Anything else is a ParameterError.
+    """
     score: Any = getattr(model, "predict", model)
     if not callable(score):
         raise ParameterError(
@@ -233,8 +241,12 @@ def score_of(model: Any) -> Score:
 
 
 def _check_several_queries(ptr: Ints, purpose: str) -> None:
-    """Raise DatasetError for one query: the interval of a loss is over queries."""
-    if ptr.size == 2:
+    """Raise DatasetError for one query: the interval of a loss is over queries.
+
+    ``ptr``, shape (Q + 1,), has the first document of each query, and
+    ``purpose`` starts the message.
+    """
+    if ptr.size == 2:  # a single query
         raise DatasetError(
             f"{purpose}: the interval of a loss is over queries, and all documents are one "
             "ranking. For a selection of features, rankstudio evidence compares halves of "
@@ -253,7 +265,11 @@ def importance_steps(
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
 ) -> Waiting[PermutationImportance]:
-    """Yield progress with the results so far, and return the result of :func:`permutation_importance`.
+    """Measure the loss of a model with each group of columns permuted within the queries.
+
+    ``score`` maps features (m, n) of m documents to m scores. The result
+    has the measure of the model in each query, and its loss for each group
+    in each query.
 
     If ``n_repeats`` is None, nothing is permuted: the result is the loss without each
     group, for which all documents of a query get the query's mean of each column. A
@@ -277,9 +293,13 @@ def importance_steps(
     _check_several_queries(
         ptr, "Permutation importance" if repeats else "The loss without a feature"
     )
+
+    # A generator per repetition, so that permutations do not depend on their number.
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(column_groups), ptr.size - 1))
+
+    # Parts of whole queries, small enough for a copy of their features per repetition.
     for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
         last = shard.end_query
@@ -292,6 +312,7 @@ def importance_steps(
         measured = _losses_of_queries(
             score, documents.features(part), local_ptr, evaluator, column_groups, draws
         )
+
         # the baseline first, then one loss per group
         for index, values in enumerate(measured):
             if index == 0:
@@ -304,19 +325,21 @@ def importance_steps(
             measure, column_groups, baseline[:last], loss[:, :last], level
         )
         yield PartialResult(stage, last / (ptr.size - 1), importance)
+
     return importance
 
 
 def _checked_groups(
     groups: Sequence[Sequence[int]] | None, n: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of columns, checked.
+    """Return the groups of columns as tuples; ParameterError unless they fit n columns.
 
-    By default, each of n columns is a group.
+    By default, each of the n columns is a group.
     """
     if groups is None:
         return tuple((column,) for column in range(n))
     checked = tuple(tuple(int(column) for column in group) for group in groups)
+
     for group in checked:
         if (
             not group
@@ -327,6 +350,7 @@ def _checked_groups(
             raise ParameterError(
                 "groups", [list(columns) for columns in checked], expected
             )
+
     if not checked:
         raise ParameterError("groups", [], "at least one group")
     return checked
@@ -340,7 +364,11 @@ def _losses_of_queries(
     groups: Sequence[tuple[int, ...]],
     draws: Sequence[np.random.Generator],
 ) -> Generator[Floats, None, None]:
-    """Yield the measure of the model in some queries, then the loss of each group in each query.
+    """Yield the measure of the model in each query, then the loss of each group in each query.
+
+    Each yielded array has the shape (Q,), for Q queries that start at
+    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random
+    generator per repetition.
 
     Each repetition draws one random number per document, in the order of the documents,
     so that the numbers do not depend on the division of the queries into parts. Within
@@ -353,15 +381,22 @@ def _losses_of_queries(
     sizes = np.diff(ptr)
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(sizes.size), sizes)
+
+    # by query first, then by the random numbers: a permutation within each query
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
     yield baseline
+
+    # all repetitions below each other, so that the model scores them in one call
     copies = np.tile(X, (repeats, 1))
+
     for group in groups:
         columns = list(group)
         changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
+
+        # Columns that are constant in a query cannot change its ranking, (Q, columns).
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(
             values, ptr[:-1]
         )
@@ -373,6 +408,7 @@ def _losses_of_queries(
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
             measured = evaluator.per_query_many(scores)[measure.name]
             changed = sign * (baseline - measured).mean(axis=0)
+
             # the original values again
             copies.reshape(repeats, m, n)[:, :, columns] = values
         changed[~varies.any(axis=1)] = 0.0

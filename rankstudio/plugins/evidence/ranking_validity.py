@@ -1,7 +1,8 @@
 """Validity and completeness of a set of features: how far it alone explains the rankings of a model.
 
-Both compare the ranking of each query by a model with the ranking by the same model when
-some features have a base value in all documents. They need no labels.
+Both compare the ranking of each query by a model with the ranking by the
+same model when some features have a base value in all documents. They need
+no labels.
 
 References
 ----------
@@ -147,6 +148,8 @@ def ranking_validity(
     n = features.shape[1]
 
     def read(part: Rows) -> Floats:
+        """Return the features of documents at positions in the order of the queries."""
+        # `rows` is a slice if the documents are already in this order
         positions = part if isinstance(rows, slice) else rows[part]
         return np.array(features[positions], dtype=np.float64)
 
@@ -162,22 +165,31 @@ def validity_steps(
     feature_sets: Sequence[Sequence[int]],
     base: Floats,
 ) -> Waiting[RankingValidity]:
-    """Yield progress, and return the result of :func:`ranking_validity`.
+    """Measure how far sets of features alone explain the rankings of a model.
 
     Parameters
     ----------
     score : callable
+        Returns the model's scores (m,) of documents from their features (m,
+        n).
     read : callable
-        Returns the features of documents at positions of ``ptr``.
+        Returns the features of documents by their positions, query by query.
     ptr : ndarray of shape (Q + 1,)
-        Start of each query.
+        Position of the first document of each query.
     feature_sets : sequence of sequence of int
+        0-based columns of each set.
     base : ndarray of shape (n,)
+        Value of each feature where it is masked.
 
     Yields
     ------
     WorkProgress
         One per set and block of queries.
+
+    Returns
+    -------
+    RankingValidity
+        Validity and completeness of each set in each query.
     """
     sets = _checked_sets(feature_sets, base)
     n_queries = ptr.size - 1
@@ -185,6 +197,7 @@ def validity_steps(
     completeness = np.empty((len(sets), n_queries))
     blocks = shards_of(ptr, max(1, VALUES_PER_BLOCK // max(1, base.size)))
     text = tr("masking features")
+
     for block in blocks:
         queries = slice(block.first_query, block.end_query)
         X = read(block.rows)
@@ -192,8 +205,11 @@ def validity_steps(
 
         # The ranking by all features, with which each other one is compared.
         scores = check_scores(score(X), len(X))
+
         # The labels are scores, which have no greatest grade.
         evaluator = Evaluator(scores, local_ptr, DEFAULT, [measure(_TAU)], grading=None)
+
+        # NaN: the model gives all documents of the query the same score.
         is_ordered = ~np.isnan(evaluator.per_query(scores)[_TAU])
         for index, columns in enumerate(sets):
             # The set alone, then everything but the set.
@@ -202,6 +218,8 @@ def validity_steps(
             kept_scores = check_scores(score(np.where(is_kept, X, base)), len(X))
             other_scores = check_scores(score(np.where(is_kept, base, X)), len(X))
             validity[index, queries] = _taus(evaluator, kept_scores, is_ordered)
+
+            # a difference, as -τ would give -0.0
             completeness[index, queries] = 0.0 - _taus(
                 evaluator, other_scores, is_ordered
             )

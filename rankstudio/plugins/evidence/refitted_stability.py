@@ -68,15 +68,17 @@ def stability_by_refitting(
     seed : int, default 0
         Equal seeds give equal halves.
     executor : Executor, optional
-        Executor: threads, processes or a cluster of :mod:`rankstudio.engine.experiment.execution.executors`,
-        or any other; by default one thread per processor.
+        Executor: threads, processes or a cluster of
+        :mod:`rankstudio.engine.experiment.execution.executors`, or any other; by
+        default one thread per processor.
 
     Returns
     -------
     StabilitySelection
-        Numbers as in :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`,
-        independent of the executor; features that are constant in every query of a half count as not selected
-        there.
+        Numbers as in
+        :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`,
+        independent of the executor; features that are constant in every query of a
+        half count as not selected there.
 
     Notes
     -----
@@ -107,12 +109,16 @@ def refitting_seconds(
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     refit = plan_of_halves(plan).changed(data=plan.data)
     load = workload([(refit, count)], finished, train.n_documents, train.n_features)
+
     # each unit learns from half of the documents
     return load.seconds / 2 / max(1, min(workers, count))
 
 
 def plan_of_halves(plan: Plan) -> Plan:
-    """Return the plan of the selector alone, without ranker and folds, that selects by its own criterion.
+    """Return the plan of the selector alone, without ranker and folds.
+
+    Its path is the method's own: no validation measure chooses among its
+    steps.
 
     Raises
     ------
@@ -129,6 +135,7 @@ def plan_of_halves(plan: Plan) -> Plan:
             preferences_of(plan)["path"],
             "none: halves are of labelled queries",
         )
+
     # Parameters of the method's own model do not change the selection: their first
     # value is enough.
     model_parameters = {
@@ -182,6 +189,7 @@ def refitting_steps(
     )
     activity = halves_text(one_ranking=one_ranking)
     refit = plan_of_halves(plan)
+
     # A single query is one ranking, however its file was read, and so are its halves.
     if one_ranking:
         refit = refit.changed(columns={"no_queries": True})
@@ -195,10 +203,12 @@ def refitting_steps(
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
     def stability_so_far() -> StabilitySelection:
+        """Return the result of all paths so far."""
         empty = without_paths(selector, varies, start)
         return with_paths(empty, [paths[number] for number in sorted(paths)])
 
     def add_path(path: PathResult) -> None:
+        """Add the path of a half, which is the fold of a run."""
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))
 
     if study is not None and key is not None:
@@ -210,6 +220,7 @@ def refitting_steps(
         for fold in dataset.folds
         if fold.number - 1 not in paths
     ]
+
     with ExitStack() as stack:
         if paths:
             yield PartialResult(activity, len(paths) / count, stability_so_far())
@@ -234,4 +245,5 @@ def refitting_steps(
                     yield PartialResult(
                         activity, len(paths) / count, stability_so_far()
                     )
+
     return stability_so_far()

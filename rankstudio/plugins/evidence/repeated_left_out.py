@@ -124,27 +124,40 @@ def repeated_left_out(
 def left_out_steps(
     estimator: LinearRanker, data: GivenData, earlier: RepeatedLeftOut | None = None
 ) -> Waiting[RepeatedLeftOut]:
-    """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
+    """Repeat the whole selection without each query, and measure it on that query.
 
     Parameters
     ----------
-    estimator, data
-        As in :func:`repeated_left_out`, grouped.
+    estimator : LinearRanker
+        Greedy RankRLS; it is not fitted here.
+    data : QueryData or TrainingData
+        Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments.
+        Result of an interrupted run with the same arguments; its queries
+        are not repeated.
 
     Yields
     ------
     PartialResult
         :class:`RepeatedLeftOut` of the finished queries, for both curves.
+
+    Returns
+    -------
+    RepeatedLeftOut
+        Errors on each query with the selection kept and with it repeated.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
+
     with STEADY:
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
+
+        # left-out error of each query with the first 0, 1, 2, ... features
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
+
     empty = errors[0]
+
     # a path without features has the empty model's errors
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
@@ -158,9 +171,11 @@ def left_out_steps(
     left_out = RepeatedLeftOut(
         usual[:start], repeated[:start], empty[:start], tuple(selected[:start])
     )
+
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
+            """Select without a query, and measure each step on that query."""
             coefs, selected[query] = _path_without_query(paths, query, usual.shape[1])
             repeated[query] = paths.errors_of(query, coefs)
 
@@ -172,6 +187,7 @@ def left_out_steps(
                 usual[:end], repeated[:end], empty[:end], tuple(selected[:end])
             )
             yield PartialResult(_PROGRESS_TEXT, end / paths.n_queries, left_out)
+
     return left_out
 
 

@@ -38,7 +38,10 @@ _MAX_FEATURES = 30  # rows of a model's table, with the greatest losses
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the stored evidence: a table, sentences and figures for each selection, then those of models."""
+    """Yield tables, sentences and figures of the stored evidence: of selections, then of models.
+
+    Only the first few of each have figures, which would fill the report.
+    """
     selections = _stored_evidence(source, unpack_evidence)
     importances = _stored_evidence(source, unpack_importance)
     if not selections and not importances:
@@ -54,7 +57,11 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
 def _stored_evidence(
     source: ReportSource, unpack: Callable[[bytes, int], Kind]
 ) -> list[tuple[ReportedRun, int, Kind]]:
-    """Return the stored evidence of one kind with its run and fold; damaged entries are left out."""
+    """Return the stored evidence of one kind as triples of run, fold number and evidence.
+
+    ``unpack`` reads the kind from bytes and the number of features. Entries
+    that are of another kind or damaged are left out.
+    """
     unpacked = []
     for run in source.runs:
         for fold, content in run.evidence:
@@ -70,6 +77,8 @@ def _selection_blocks(
 ) -> Iterator[Block]:
     """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
+
+    # None if the run has no result of this fold
     result = next(
         (fold_result for fold_result in run.result.folds if fold_result.fold == fold),
         None,
@@ -91,8 +100,8 @@ def _selection_blocks(
     if sentences:
         yield Paragraph(" ".join(sentences))
     if drawn:
-        of = f"Run {run.number}, fold {fold}, k = {evidence.k}"
-        yield from evidence_figures(evidence, of, names.full)
+        figure_title = f"Run {run.number}, fold {fold}, k = {evidence.k}"
+        yield from evidence_figures(evidence, figure_title, names.full)
 
 
 def _model_blocks(
@@ -100,13 +109,12 @@ def _model_blocks(
 ) -> Iterator[Block]:
     """Yield the table and, if drawn, the figure of a model's permutation importance."""
     names = _Names(run)
-    of = f"Run {run.number}, fold {fold}"
-    title = (
-        f"{of}: permutation importance in a model with {measured.n_features} features"
-    )
+    place = f"Run {run.number}, fold {fold}"
+    n = measured.n_features
+    title = f"{place}: permutation importance in a model with {n} features"
     yield importance_text(title, measured, names.full, _MAX_FEATURES)
     if drawn:
-        yield importance_figure(measured, of, names.full)
+        yield importance_figure(measured, place, names.full)
 
 
 class _Names:
@@ -117,7 +125,9 @@ class _Names:
         self._names = run.result.feature_names
 
     def id(self, column: int) -> str:
+        """Return the id of a column as a text."""
         return str(self._ids[column])
 
     def full(self, column: int) -> str:
+        """Return the name of a column with its id."""
         return f"{self._names[column]} ({self._ids[column]})"

@@ -98,8 +98,9 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
-        sets, see :func:`rankstudio.plugins.evidence.path_length.path_length`.
+        Length of the paths for probabilities, p values and left-out curves; by
+        default 12, or more for large sets, see
+        :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
         Estimator with exact left-out errors, such as RankRLS; by default the estimator
         itself if it selects by these errors, as greedy RankRLS does. Without a judge
@@ -110,7 +111,8 @@ class EvidenceOptions:
     convention : str
         Convention of the measure.
     n_halves, seed : int
-        As in :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
+        As in
+        :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
     n_permutations : int
         As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
@@ -143,6 +145,7 @@ class EvidenceOptions:
     rules: VerdictRules = field(default_factory=VerdictRules)
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for an unknown part of the evidence."""
         for part in self.parts:
             if part not in PARTS:
                 raise ParameterError("parts", part, " or ".join(PARTS))
@@ -161,8 +164,8 @@ def selection_evidence(
     Parameters
     ----------
     estimator : Selector
-        The estimator is not fitted here. Greedy RankRLS supports all evidence; other selectors support part
-        of it.
+        The estimator is not fitted here. Greedy RankRLS supports all
+        evidence; other selectors support part of it.
     X : array-like of shape (m, n)
         Features; a row is a document.
     y : array-like of shape (m,)
@@ -209,13 +212,16 @@ def evidence_steps(
     earlier: SelectionEvidence | None = None,
     refit: Refit | None = None,
 ) -> Gathering:
-    """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
+    """Compute the evidence for a selection of features, part by part.
 
     Parameters
     ----------
-    estimator, data
-        As in :func:`selection_evidence`, grouped.
+    estimator : LinearRanker
+        A method that selects features; it is not fitted here.
+    data : QueryData or TrainingData
+        Documents grouped by query, or one ranking.
     options : EvidenceOptions, optional
+        Parts to compute, and their accuracy.
     earlier : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves,
         permutations and queries are not repeated.
@@ -228,9 +234,15 @@ def evidence_steps(
     ------
     PartialResult
         :class:`SelectionEvidence` so far.
+
+    Returns
+    -------
+    SelectionEvidence
+        The whole evidence.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), earlier, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
+
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
             for progress in steps:
@@ -242,6 +254,7 @@ def evidence_steps(
         yield PartialResult(
             "gathering evidence", (number + 1) / len(work.parts), work.found
         )
+
     return work.found
 
 
@@ -260,11 +273,18 @@ class _Evidence:
         earlier: SelectionEvidence | None,
         refit: Refit | None,
     ) -> None:
+        """Check the arguments, and find the parts that apply and are not done.
+
+        ``earlier`` is evidence to continue, and ``refit`` trains the method
+        on halves if its paths do not follow from sums; both may be None.
+        """
         if not isinstance(estimator, Selector):
             raise ParameterError(
                 "estimator", type(estimator).__name__, "a method that selects features"
             )
         self._data = training_data(data).for_method(accepts_sparse=False)
+
+        # These checks raise an error for data that are too small.
         if self._data.one_ranking:
             halved_count(1, self._data.y.size, _PURPOSE, one_ranking=True)
         else:
@@ -289,15 +309,21 @@ class _Evidence:
                 n_documents=n_documents,
             )
         self.found = earlier
+
+        # A group of columns is selected in one step, as a single feature is.
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
         n_selectable = len(units.groups) - len(
             units.containing(getattr(estimator, "banned", ()))
         )
         n_steps = options.n_steps or path_length(earlier.size, n_selectable)
+
         # The estimator with paths that go beyond the selection.
         self._path_estimator = _sized(
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
+
+        # λ and loss of the method's exact left-out error, or None. The method is its
+        # own judge, which compares sets of features, only if it selects by this error.
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = (
             exchange if exchange is not None and exchange.is_criterion else None
@@ -313,7 +339,7 @@ class _Evidence:
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
-        """Gather a part; yield progress."""
+        """Gather the part of a name of `PARTS` into ``found``; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
             "changes": self._changes,
@@ -330,10 +356,15 @@ class _Evidence:
         self._keep(done=(*self.found.done, part))
 
     def _keep(self, **parts: Any) -> None:
+        """Add parts to the evidence found so far."""
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the set: the one given, or the first features of the estimator's path."""
+        """Return the columns of the set: that of the options, or what the estimator selects.
+
+        They are in the order of selection; if a method has no such order,
+        columns with large weights come first.
+        """
         n = self._data.X.shape[1]
         options = self._options
         if options.selected is not None:
@@ -345,6 +376,8 @@ class _Evidence:
                     "selected", list(columns), f"different columns from 0 to {n - 1}"
                 )
             return columns
+
+        # Only the last step of the path is needed.
         if options.n_features is None:
             *_, last = self._estimator.learn(self._data)
         else:
@@ -358,10 +391,11 @@ class _Evidence:
         return tuple(order[: options.n_features])
 
     def _applies(self, part: str) -> bool:
-        """Return whether a part is defined for the method and the data."""
+        """Return whether a part of `PARTS` is defined for the method and the data."""
         k = self.found.k
         n_queries = self.found.n_queries
-        # instead of preferences between documents
+
+        # The others are preferences between documents.
         has_labels = not self._data.preferring
         if part == "alternatives":
             return k > 0
@@ -377,7 +411,11 @@ class _Evidence:
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
     def _method_supports(self, part: str) -> bool:
-        """Return whether the method supports a part about its best sets or about the steps of its path."""
+        """Return whether the method supports a part about its best sets or the steps of its path.
+
+        Best sets need a method that selects by exact left-out errors; the
+        other parts need certain fast ways to learn its paths again.
+        """
         k = self.found.k
         path_estimator = self._path_estimator
         data = self._data
@@ -387,18 +425,25 @@ class _Evidence:
             )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
+            # The test permutes residuals, which supports losses that count ties only.
             counts_ties = self._exchange is None or self._exchange.cost.ties
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
             return has_sums and each_left_out(data)
+
+        # what is left are the deciding queries
         can_repeat = has_sums or self._options.n_refits > 0
         return k > 0 and (
             can_repeat or self._estimator.compared_by_query(data, k) is not None
         )
 
     def _is_judged(self, max_features: int) -> bool:
-        """Return whether there is a judge for the set, and the set has at most this many features."""
+        """Return whether there is a judge for the set, and the set has at most this many features.
+
+        The judge is a RankRLS whose exact left-out error compares sets; it needs
+        several queries with labels.
+        """
         return (
             self._judge is not None
             and not self._data.preferring
@@ -430,6 +475,7 @@ class _Evidence:
         return not self._data.several or sums_fit(self._data)
 
     def _losses(self) -> Work:
+        """Measure left-out queries with the set, and with the set without each feature."""
         yield WorkProgress("leaving out each feature", 0.0)
         yield from self._sum_products()
         losses = feature_losses(
@@ -442,6 +488,10 @@ class _Evidence:
         self._keep(losses=losses)
 
     def _changes(self) -> Work:
+        """Compute the left-out error of the set after each change by one feature.
+
+        Nothing is kept if that would take longer than the time limit.
+        """
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
         candidates = tuple((yield from self._candidate_columns()).tolist())
@@ -453,12 +503,18 @@ class _Evidence:
             self._keep(changes=changes, candidates=candidates)
 
     def _shares(self) -> Work:
+        """Divide the gain of the selection among its features."""
         shares = yield from exchanged_shares(
             self._required_judge, self._data, self.found.selected
         )
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
+        """Select on halves of the queries or documents; keep the finished halves.
+
+        Methods whose paths do not follow from sums over queries are trained
+        by ``refit`` if there is one, for instance on other processors.
+        """
         if (
             self._refit is None
             or self._path_estimator.paths_from_sums(self._data) is not None
@@ -478,6 +534,7 @@ class _Evidence:
             yield progress
 
     def _deciding(self) -> Work:
+        """Find the queries that decide the step of each feature of the set."""
         k = self.found.k
         estimator_of_k = _sized(self._path_estimator, k)
         steps = (
@@ -485,6 +542,7 @@ class _Evidence:
                 estimator_of_k, self._data, k, self._options.n_refits
             )
         )[:k]
+
         # A set that was given may differ from the path of the method.
         if tuple(step.feature for step in steps) == self.found.selected:
             self._keep(
@@ -496,7 +554,10 @@ class _Evidence:
         """Search for the best sets up to the time limit, which does not count compilation."""
         began = inf
         share = 0.0
+
+        # names of the functions that were compiled since the last progress
         compiled = list[str]()
+
         with (
             announced(compiled.append),
             closing(find_best_subset(self._data, self._space())) as work,
@@ -517,27 +578,35 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare the selection, with each feature exchanged or left out, with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge they have
-        only correlations.
+        Exchanges are also compared with the selection itself. Without a judge, which
+        compares sets by their errors, they have only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
+
         for position, column in enumerate(selected):
             if column in self.found.required:
                 continue
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
+
+            # features that may be as good as this one; without a judge, no comparisons
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
+
+                # Errors of the reference, of the selection, without the feature, and
+                # with each rival in its place.
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
                 reference_errors, own_errors, *errors = left_out_errors(
                     self._required_judge, self._data, [reference, selected, *sets]
                 )
                 smaller[column] = _difference(without, errors[0], reference_errors)
+
+                # each exchange against the reference and against the selection
                 results = [
                     (
                         _difference(columns, error, reference_errors),
@@ -551,15 +620,18 @@ class _Evidence:
             exchanges[column] = tuple(
                 Exchange(rival, r, *compared) for rival, r, compared in compared_rivals
             )
+
         # the progress stays at its end
         tied = yield from part_of(self._ties(), 1.0, 1.0)
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
 
     def _ties(self) -> Waiting[dict[int, int]]:
-        """Return for each selected column with a tie a column outside the set that has the same score.
+        """Return the column outside the set that has the same score as a selected column at its step.
 
-        There are no ties for scores per cost, for random candidates, for sets that are
-        not nested, and for a selection that differs from the method's path.
+        The result is a dict from selected column to the other one, without
+        columns that have no such tie. It is empty for scores per cost, for
+        random candidates, for sets that are not nested, and for a selection
+        that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
@@ -572,6 +644,7 @@ class _Evidence:
         tied = dict[int, int]()
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
+
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):
@@ -588,6 +661,7 @@ class _Evidence:
                 if is_equal.any():
                     tied[column] = int(np.argmax(is_equal))
             n_before = len(step.selected)
+
         return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
@@ -597,18 +671,27 @@ class _Evidence:
         selected on the halves that do not select the column, and not on the others.
         """
         candidates = yield from self._candidate_columns()
+
+        # Features are centred within each query, so that these (n, n) sums of products
+        # give correlations; a constant feature has none (NaN).
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
+
         with np.errstate(divide="ignore", invalid="ignore"):
             correlations = products[column, candidates] / np.sqrt(squares)
+
+        # position of the most similar candidate
         order = np.argsort(-np.nan_to_num(np.abs(correlations)), kind="stable")[:1]
         if self.found.stability is not None:
+            # (halves, columns); a place of 0 stands for "not selected"
             is_selected = (self.found.stability.places > 0) & (
                 self.found.stability.places <= self.found.size
             )
             share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(
                 axis=0
             )
+
+            # Those that no half selects are left out again.
             likely = np.argsort(-share_apart, kind="stable")[:_RIVALS]
             order = np.union1d(
                 order, likely[is_selected[:, candidates[likely]].any(axis=0)]
@@ -633,10 +716,11 @@ class _Evidence:
     def _best_without(
         self, column: int, rest: tuple[int, ...]
     ) -> Waiting[tuple[int, ...]]:
-        """Return the best set of k - 1 features without a column, or the rest of the selection.
+        """Return the best set of k - 1 features without a column, or ``rest``.
 
-        The rest of the selection is returned if the best set is unknown or would take
-        long to find, and with groups, where no set lacks a single feature.
+        ``rest``, the selection without the column, is returned if the best
+        set is unknown or would take long to find, and with groups, where no
+        set lacks a single feature.
         """
         if self.found.groups:
             return rest
@@ -648,8 +732,11 @@ class _Evidence:
             return rest
         space = self._space(len(rest))
         space = replace(space, excluded=(*space.excluded, column))
+
         for progress in find_best_subset(self._data, space):
             yield progress
+
+        # The last progress has the complete result.
         last = progress.found.sizes[-1]
         return last.features if last.size == len(rest) and last.features else rest
 
@@ -657,6 +744,8 @@ class _Evidence:
         """Find the sets as good as the proved best sets of the selection's size and one below."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         limit = self._options.most_sets
+
+        # A feature is dispensable if a set of one feature less is as good.
         two_sizes = (self.found.size - 1, self.found.size)
         subsets = [
             sized
@@ -669,6 +758,7 @@ class _Evidence:
         near: list[Any] = []
         n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
+
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
             near.append(
@@ -679,10 +769,12 @@ class _Evidence:
                 )
             )
             n_done += best.n_sets
+
         if near:
             self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
+        """Compare the steps of the path with chance, by permutations; keep those that are done."""
         work = significance_steps(
             self._path_estimator,
             self._data,
@@ -696,6 +788,7 @@ class _Evidence:
             yield progress
 
     def _repeated(self) -> Work:
+        """Repeat the selection without each query; keep the queries that are done."""
         for progress in left_out_steps(
             self._path_estimator, self._data, self.found.repeated
         ):
@@ -716,10 +809,12 @@ class _Evidence:
 def _difference(
     features: tuple[int, ...], errors: Floats, other_errors: Floats
 ) -> SetDifference:
-    """Return the excess error of a set over another set, from the errors of both sets in each query.
+    """Return the excess error of a set over another set, with its standard error.
 
-    A total within rounding is set to 0: a test could find the difference between a set
-    and its copy significant.
+    ``errors`` and ``other_errors``, shape (Q,), are those of the set of
+    ``features`` and of the other set in each query. A total within rounding
+    is set to 0: a test could find the difference between a set and its copy
+    significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())

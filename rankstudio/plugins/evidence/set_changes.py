@@ -113,16 +113,23 @@ def changes_of(
 def exchanged_changes(
     judge: ExactExchange, data: GivenData, features: Sequence[int]
 ) -> SetChanges:
-    """Return the result of :func:`set_changes` by the λ and loss of a judge."""
+    """Compute the left-out error of a set with each feature added, without each, and with each swap.
+
+    The errors are those of RankRLS with the λ and loss of ``judge``;
+    ``features`` are the 0-based columns of the set.
+    """
     rows = training_data(data)
     n = rows.X.shape[1]
     columns = columns_of(features, n, least=0)
     outside = np.setdiff1d(np.arange(n), columns)
+
     with STEADY:
         pairs = summed_rows(rows, judge.cost)
         criterion, swap_errors, without, added_errors = swap_criteria(
             pairs, judge.regularization, columns, outside
         )
+
+    # Features of the set can be neither added nor swapped in: NaN.
     added = np.full(n, np.nan)
     swapped = np.full((len(columns), n), np.nan)
     added[outside] = added_errors

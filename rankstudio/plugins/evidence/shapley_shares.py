@@ -114,8 +114,14 @@ def shapley_shares(
 def shapley_steps(
     estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
 ) -> Waiting[ShapleyShares]:
-    """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
+    """Divide the left-out gain of a set fairly among its features; yield progress.
+
+    ``features`` are the 0-based columns of the set, by default those that
+    the estimator selects. The gain is that over a model without features.
+    """
     rows = training_data(data)
+
+    # λ and loss of the estimator's exact left-out error; an error without one
     judge = exact_exchange(estimator, rows, "Shapley shares")
     return (
         yield from exchanged_shares(
@@ -127,12 +133,19 @@ def shapley_steps(
 def exchanged_shares(
     judge: ExactExchange, data: TrainingData, columns: tuple[int, ...]
 ) -> Waiting[ShapleyShares]:
-    """Yield progress, and return the shares of some columns by the λ and loss of a judge."""
+    """Divide the left-out gain of a set of columns fairly among them; yield progress.
+
+    The gain is the decrease of RankRLS's left-out error, with the λ and
+    loss of ``judge``, from that of a model without features.
+    """
     with STEADY:
         narrow = summed_rows(data, judge.cost, columns)
         search = on_demand_search(narrow, judge.regularization, len(columns))
+
+    # one error per subset; the bits of its index are its columns
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors
+
     # The index 2^i - 1 has the bits of the first i columns.
     gains_of_prefixes = gains[(1 << np.arange(len(columns) + 1)) - 1]
     return ShapleyShares(
@@ -146,7 +159,10 @@ def exchanged_shares(
 def _columns_of_subset(
     estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """Return the columns of the model, checked."""
+    """Return the columns of the set as a tuple; ParameterError unless they are valid.
+
+    Without ``features``, they are those that the estimator selects.
+    """
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
         raise ParameterError("features", None, "columns, as RankRLS selects none")
@@ -157,16 +173,19 @@ def _columns_of_subset(
 
 
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
-    """Return the leave-query-out error of each subset of k columns, (2^k,).
+    """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns.
+    The bits of a subset's index are its columns. ``search`` can move to a
+    subset and then give its error, and that with each further column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()
+
     # The subsets are visited depth first, so that successive subsets have the most
     # features in common. Each visit computes the errors with one later column added, so
     # subsets with the last column need no visit.
     waiting: list[tuple[int, ...]] = [()]
+
     while waiting:
         subset = waiting.pop()
         later_columns = np.arange(subset[-1] + 1 if subset else 0, k)
@@ -179,6 +198,7 @@ def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
         if len(subset) <= 2:
             # a rough share
             yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)
+
     return errors
 
 
@@ -198,15 +218,20 @@ def shapley_values(gains: Floats) -> Floats:
     coalitions = np.arange(gains.size)
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
-    # No player can join the coalition of all k players. Its weight is not used.
+
+    # The weight of a size is the share of all orders of the players in which exactly
+    # one given coalition of that size comes before one given player. No player can join
+    # the coalition of all k players. Its weight is not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )
     values = np.empty(k)
+
     for player in range(k):
         lacking_player = coalitions[(coalitions >> player) & 1 == 0]
         joined = lacking_player + (1 << player)
         values[player] = weights[sizes[lacking_player]] @ (
             gains[joined] - gains[lacking_player]
         )
+
     return values

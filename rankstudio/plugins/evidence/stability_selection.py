@@ -193,7 +193,10 @@ def selection_bound(
     3.7433
     """
     theta = selected / n_candidates
+
+    # without the assumption of a unimodal distribution
     factor = 1.0 / (2.0 * tau - 1.0)
+
     # C(τ, B) of equation (8), where the theorem allows this θ and τ.
     if n_pairs is not None and theta <= 1 / np.sqrt(3):
         step = 0.5 / n_pairs  # 1 / (2 B)
@@ -269,13 +272,19 @@ def stability_steps(
     seed: int = 0,
     known: StabilitySelection | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Yield progress with the results so far, and return the whole of :func:`stability_selection`.
+    """Select features on random halves of the queries, and count how often each is selected.
 
     Parameters
     ----------
-    estimator, n_halves, seed
-        As in :func:`stability_selection`.
+    estimator : LinearRanker
+        Any selector; it is not fitted here.
     data : QueryData or TrainingData
+        Documents grouped by query, or one ranking, of which halves of the
+        documents are taken.
+    n_halves : int, default 50
+        Number of random divisions into two halves.
+    seed : int, default 0
+        Equal seeds give equal halves.
     known : StabilitySelection, optional
         Result of an interrupted run with the same arguments; its halves are not
         repeated.
@@ -284,13 +293,18 @@ def stability_steps(
     ------
     PartialResult
         :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+
+    Returns
+    -------
+    StabilitySelection
+        Counts of all halves.
     """
     estimator = as_method(estimator)
     if not isinstance(estimator, Selector):
         raise ParameterError(
             "estimator", type(estimator).__name__, "a method that selects features"
         )
-    count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
+    count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)  # halves to select on
     start = between("seed", seed, 0, MOST_SEED)
     rows = training_data(data)
     n_units = halved_count(
@@ -308,19 +322,22 @@ def stability_steps(
         )
     halves = _Halves(n_units, start, range(stability.n_paths, count))
     activity = halves_text(one_ranking=rows.one_ranking)
+
     # Sums are over queries: one ranking is learned from anew.
-    add_up = None if rows.one_ranking else estimator.paths_from_sums(rows)
+    prepare_paths = None if rows.one_ranking else estimator.paths_from_sums(rows)
     events = (
         _learned_paths(estimator, rows, halves)
-        if add_up is None
-        else _summed_paths(add_up, halves)
+        if prepare_paths is None
+        else _summed_paths(prepare_paths, halves)
     )
+
     for event in events:
         if isinstance(event, WorkProgress):
             yield event
         else:
             stability = with_paths(stability, event)
             yield PartialResult(activity, stability.n_paths / count, stability)
+
     return stability
 
 
@@ -372,23 +389,28 @@ def without_paths(
 def with_paths(
     stability: StabilitySelection, paths: Sequence[Path]
 ) -> StabilitySelection:
-    """Return the result extended by paths.
+    """Return the result extended by the paths of further halves.
 
-    After the end of a path that ended early, its last features count for the remaining
-    steps.
+    A path has the features after 1, 2, ... steps. After the end of a path
+    that ended early, its last features count for the remaining steps.
     """
-    counts = stability.counts.copy()
+    counts = stability.counts.copy()  # (steps, n)
+
+    # step, from 1, at which each path selects each feature; 0 if it does not
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
+
     for path_places, path in zip(places, paths, strict=True):
-        # a path may be longer or shorter
+        # a path may be longer or shorter than `counts`
         for row, chosen in zip(counts, path, strict=False):
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1
         path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+
         # with groups, all features of a step have its number as their place
         if len(path[-1]) > len(path):
             for step in range(len(path), 0, -1):
                 path_places[list(path[step - 1])] = step
+
     return StabilitySelection(
         counts,
         np.vstack((stability.places, places)),
@@ -398,19 +420,25 @@ def with_paths(
 
 
 def _summed_paths(
-    add_up: Callable[[], PathsFromSums], halves: _Halves
+    prepare_paths: Callable[[], PathsFromSums], halves: _Halves
 ) -> Iterator[list[Path]]:
-    """Yield the paths on some halves, a few at a time, computed from sums over queries."""
+    """Yield the paths on some halves, a few at a time, computed from sums over queries.
+
+    ``prepare_paths`` adds up the sums of all queries. A path has the
+    features after 1, 2, ... steps.
+    """
     with STEADY:
-        paths = add_up()
+        paths = prepare_paths()
     with pool() as (executor, workers):
         for first in range(0, len(halves.numbers), _AT_ONCE):
             part = halves.numbers[first : first + _AT_ONCE]
             path_by_number: dict[int, Path] = {}
 
+            # The dict is an argument, as each round has its own.
             def learn(
                 number: int, paths_of_part: dict[int, Path] = path_by_number
             ) -> None:
+                """Keep the path on one half."""
                 steps = paths.path_of(halves.units(number))
                 paths_of_part[number] = [step.selected for step in steps]
 

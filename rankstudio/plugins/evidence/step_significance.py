@@ -81,8 +81,10 @@ def forward_stop(p_values: ArrayLike, level: float) -> int:
     >>> forward_stop([0.01, 0.01, 0.4, 0.9], 0.2), forward_stop([0.9, 0.01], 0.2)
     (3, 0)
     """
-    checked_level(level)
+    checked_level(level)  # raises an error unless it is between 0 and 1
     p = np.asarray(p_values, dtype=np.float64)
+
+    # p = 1 gives infinity, which no level allows.
     with np.errstate(divide="ignore"):
         means = np.cumsum(-np.log1p(-p)) / np.arange(1, p.size + 1)
     allowed_steps = np.flatnonzero(means <= level)
@@ -147,20 +149,34 @@ def significance_steps(
     seed: int = 0,
     earlier: StepSignificance | None = None,
 ) -> Waiting[StepSignificance]:
-    """Yield progress with the results so far, and return the whole of :func:`step_significance`.
+    """Compare the reduction of the left-out error by each step with that by chance.
+
+    Chance is the reduction by the best feature if the residuals of the step
+    are permuted within each query.
 
     Parameters
     ----------
-    estimator, n_permutations, seed
-        As in :func:`step_significance`.
+    estimator : LinearRanker
+        Greedy RankRLS; it is not fitted here.
     data : QueryData or TrainingData
+        Documents grouped by query.
+    n_permutations : int, default 99
+        Permutations of each step.
+    seed : int, default 0
+        Equal seeds give equal permutations.
     earlier : StepSignificance, optional
-        Result of an interrupted run with the same arguments.
+        Result of an interrupted run with the same arguments; its
+        permutations are not repeated.
 
     Yields
     ------
     PartialResult
         :class:`StepSignificance` with fewer permutations.
+
+    Returns
+    -------
+    StepSignificance
+        Reductions of the path and of all permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MAX_PERMUTATIONS)
     start = between("seed", seed, 0, MOST_SEED)
@@ -170,6 +186,7 @@ def significance_steps(
     if prepare is None:
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
         raise ParameterError("estimator", type(estimator).__name__, expected)
+
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))
@@ -178,6 +195,7 @@ def significance_steps(
         if earlier is None
         else earlier
     )
+
     # Data in several shards use threads within each step.
     with pool(not rows.several) as (executor, workers):
         for first in range(tests.permuted.shape[0], count, test.at_once):
@@ -185,9 +203,11 @@ def significance_steps(
             drops = np.empty((len(numbers), tests.drops.size))
             orders = [permuted_rows(rows.ptr, start, number) for number in numbers]
 
+            # The arrays are arguments, as each round has its own.
             def learn(
                 step: int, drops: Floats = drops, orders: list[Ints] = orders
             ) -> None:
+                """Compute the drops of a step by permutations."""
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:
@@ -195,4 +215,5 @@ def significance_steps(
             permuted = np.vstack((tests.permuted, drops))
             tests = StepSignificance(tests.selected, tests.drops, permuted, tests.empty)
             yield PartialResult(_PROGRESS_TEXT, numbers.stop / count, tests)
+
     return tests

@@ -54,7 +54,11 @@ class _FoldModel:
     order: tuple[int, ...]
 
     def scores(self, used: Floats) -> Floats:
-        """Score documents by the values of the model's features, shape (m, len(columns))."""
+        """Score m documents by the values of the model's features alone.
+
+        ``used`` has the shape (m, len(columns)). The other columns of the
+        data are 0, as the model does not use them.
+        """
         width = self.documents.X.shape[1]
         if isinstance(self.documents.X, SparseRows):
             return self.step.scores(SparseRows.spread(used, self.columns, width).T)
@@ -121,6 +125,9 @@ def validity_result(
     """
     if features and keep is not None:
         raise ParameterError("keep", keep, tr("nothing if features are named"))
+
+    # Each fold has two halves of its share of the progress: its model is prepared here
+    # and measured below.
     fold_results = _fold_results(run, fold)
     models = []
     for number, result in enumerate(fold_results):
@@ -174,13 +181,19 @@ def _fold_results(run: RunResult, number: int | None) -> list[FoldResult]:
 
 
 def _fold_of(data: FoldedDataset, number: int) -> Fold:
+    """Return the fold with a number."""
     return next(fold for fold in data.folds if fold.number == number)
 
 
 def _fold_model(
     run: RunResult, result: FoldResult, fold: Fold, base: Base
 ) -> Waiting[_FoldModel]:
-    """Return the model of a fold with its features in order; yield progress of the ordering."""
+    """Return the model of a fold with its features in order; yield progress of the ordering.
+
+    ``base`` is the value of masked features: "mean", that over the training
+    documents, or "zero". A model that was not learned from features is a
+    PlanError.
+    """
     step = result.chosen.step
     if not step.learned or not step.selected:
         text = tr("Fold {fold}: the model was not learned from features.")
@@ -245,12 +258,17 @@ def _unused_features(
 
 
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
-    """Return the numbers of features to keep, up to those of the smallest model."""
+    """Return the numbers of features to keep, up to that of the smallest model.
+
+    It is only ``keep`` if that is not None; otherwise each number, or a
+    selection of numbers if there are many.
+    """
     n_features = min(len(model.order) for model in models)
     if keep is not None:
         return [min(keep, n_features)]
     if n_features <= _MAX_SIZES:
         return list(range(1, n_features + 1))
+
     # Of many features not each number, but numbers that grow by a factor.
     growing = np.geomspace(1, n_features, _MAX_SIZES).round().astype(int)
     return sorted(set(growing.tolist()))
@@ -264,7 +282,11 @@ def _means_table(
     features: Sequence[int],
     base: Base,
 ) -> AnalysisTable:
-    """Return the means of each set over the queries of all folds."""
+    """Return the means of each set over the queries of all folds, with their intervals.
+
+    A row is a set: ``features``, the ids to keep, or if that is empty, the
+    first features of each model for each of ``sizes``.
+    """
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
     completeness = mean_intervals(
         [fold_validity.completeness for fold_validity in validities]
@@ -293,7 +315,11 @@ def _means_table(
 
 
 def _size_text(models: Sequence[_FoldModel], size: int) -> str:
-    """Return the number of features kept; of a single fold, with the last one that is kept."""
+    """Return the number of features kept, as a text.
+
+    For a single fold it comes with the name of the last feature that is
+    kept.
+    """
     if len(models) > 1:
         return str(size)
     (model,) = models
@@ -336,7 +362,11 @@ def _queries_table(
     validities: Sequence[RankingValidity],
     n_queries: int,
 ) -> AnalysisTable:
-    """Return the queries with the least validity of a single set."""
+    """Return the ``n_queries`` queries with the least validity of the only set.
+
+    Queries without a validity, in which the model scores all documents
+    alike, are left out.
+    """
     rows = [
         (model.fold, query, float(validity), float(completeness))
         for model, fold_validity in zip(models, validities, strict=True)
@@ -360,7 +390,7 @@ def _queries_table(
 def _as_dict(
     models: Sequence[_FoldModel], validities: Sequence[RankingValidity], base: Base
 ) -> dict[str, Any]:
-    """Return the values of each query as plain values."""
+    """Return the validity and completeness of each fold, set and query as plain values."""
     folds = []
     for model, fold_validity in zip(models, validities, strict=True):
         ids = model.documents.feature_ids[model.columns]

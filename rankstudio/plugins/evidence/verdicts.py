@@ -49,12 +49,14 @@ class VerdictRules:
         above it that are selected no more often than by chance is bounded by
         :meth:`rankstudio.plugins.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Minimum absolute correlation of twins within queries: they share 98 % of their variance. Which twin a
-        half selects is arbitrary, but halves share queries, so most select the same one: a twin that is no
-        better is selected on 90 % of the halves in one of five datasets. The probability of a single twin is
-        therefore not meaningful, and twins are compared by a paired test instead.
+        Minimum absolute correlation of twins within queries: they share 98 % of their
+        variance. Which twin a half selects is arbitrary, but halves share queries, so
+        most select the same one: a twin that is no better is selected on 90 % of the
+        halves in one of five datasets. The probability of a single twin is therefore
+        not meaningful, and twins are compared by a paired test instead.
     stop_level : float
-        α of ForwardStop, an upper bound of the expected share of useless steps before the stop.
+        α of ForwardStop, an upper bound of the expected share of useless
+        steps before the stop.
     """
 
     threshold: float = 0.9
@@ -62,6 +64,7 @@ class VerdictRules:
     stop_level: float = 0.05
 
     def __post_init__(self) -> None:
+        """Raise a ParameterError for a threshold outside of its range."""
         if not 0.5 < self.threshold <= 1:
             raise ParameterError(
                 "threshold", self.threshold, "a number greater than 0.5 and at most 1"
@@ -355,9 +358,13 @@ def partner_of(
     selected = inside[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
+
     for exchange in exchanges:
         partner_selected = inside[:, exchange.column]
         share = float((selected | partner_selected).mean())
+
+        # The partner is on more than half of the halves without the feature: share
+        # minus selected.mean() is the share of halves with the partner alone.
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
         is_rarely_together = (
             selected & partner_selected
@@ -368,7 +375,9 @@ def partner_of(
             is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         )
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
+            # The smallest tuple has the largest share, and then the lowest column.
             partners.append((-share, exchange.column, exchange))
+
     if not partners:
         return None
     share, _, partner = min(partners)

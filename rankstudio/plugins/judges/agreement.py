@@ -76,7 +76,7 @@ class Agreement:
 
         The mean is NaN if no pair has a τ_b in the query.
         """
-        taus = np.array([pair.tau for pair in self.pairs])
+        taus = np.array([pair.tau for pair in self.pairs])  # (pairs, Q)
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
         means: Floats = np.where(
@@ -105,7 +105,8 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        The judgments of each part, with the same judges, as in `PartJudgments`.
+        The judgments of each part of the data: a label of each document by each judge,
+        for the same judges.
 
     Raises
     ------
@@ -120,11 +121,13 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
         raise ParameterError(
             "judgments", 0, "labels of at least two judges; the data have one label"
         )
+
     # The labels of all parts in one array, with
     # the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
+
     # Each pair of judges is compared by query,
     # and all judges together over all documents.
     names = judgments[0].names
@@ -142,22 +145,27 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j.
+    """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
 
-    It consists of Kendall's τ_b in each of n queries, and Krippendorff's α.
+    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
+    judged), and ``query``, (m,), the number of the query of each document, of n
+    queries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
     pair = labels[:, [i, j]]
-    judged = np.flatnonzero(~np.isnan(pair).any(axis=1))
+    judged = np.flatnonzero(~np.isnan(pair).any(axis=1))  # documents with both labels
     tau = np.full(n, np.nan)
     if judged.size:
+        # `first` is the position in `judged` where each query begins.
         queries, first = np.unique(query[judged], return_index=True)
+
         # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains
         # could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
+
         # not that of the dataset, as these are no labels of it
         grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
@@ -202,12 +210,15 @@ def krippendorff_alpha(labels: Floats) -> float:
     n_judged = is_judged.sum(axis=1)
     is_judged = is_judged[n_judged > 1]
     n_judged = n_judged[n_judged > 1]
-    n = int(n_judged.sum())
+    n = int(n_judged.sum())  # labels in all documents with at least two
     if not n:
         return np.nan
     ranks = np.zeros(is_judged.shape)
+
+    # labels of the documents that have at least two
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
+
     # The squared differences of all ordered pairs of n values with sum s and sum of
     # squares t add up to 2 (n t - s²).
     squares = (ranks**2).sum(axis=1)
@@ -275,7 +286,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         For fewer than two runs, plans that differ in more than the label, different
         folds, or a method that uses all features.
     """
-    # The runs must differ in the judge, and in nothing else.
+    # The runs must differ in the judge, whose labels are a column, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
     if len(results) < 2 or len(set(judges)) < len(results):
         raise ParameterError(
@@ -292,6 +303,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         raise ParameterError(
             "results", first.plan.title, "runs of a method that selects features"
         )
+
     # Whether each feature is selected, for each fold and judge.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
@@ -303,6 +315,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             for index in range(len(first.folds))
         ]
     )
+
     # Similarity is computed across judges within
     # each fold, then averaged over the folds.
     return JudgeSelections(

@@ -63,6 +63,7 @@ def judges_result(
     Parameters
     ----------
     plan : Plan
+        Plan of the runs; its columns name the judges, whose labels the data have.
     data : FoldedDataset
         Data of the plan.
     chosen : collection of str
@@ -84,6 +85,7 @@ def judges_result(
     Yields
     ------
     WorkProgress or AnalysisResult
+        Progress, and the tables so far; the last result has all of them.
 
     Raises
     ------
@@ -100,6 +102,7 @@ def judges_result(
         )
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
+
     # Agreement of the labels: one table, and one
     # for the queries with the least agreement.
     if agrees and judged is not None:
@@ -107,6 +110,7 @@ def judges_result(
         values["agreement"] = _agreement_as_dict(agreed)
         tables += [_agreement_table(agreed, data), *_query_tables(agreed, n_queries)]
         yield AnalysisResult(tuple(tables), dict(values))
+
     # Each further run replaces the table of the selections.
     n_before = len(tables)
     if selects and judged is not None:
@@ -124,6 +128,7 @@ def judges_result(
         for state in flip_steps(
             usual_choices(plan, data, chosen), data, fractions, n_draws, plan.seed
         ):
+            # The state is None within a draw.
             n_done = n_done if state is None else state.n_draws
             yield WorkProgress(tr("running with flipped labels"), n_done / n_draws)
             if state is not None:
@@ -134,9 +139,10 @@ def judges_result(
 
 
 def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the command line after the command's name.
+    """Return the words of a command line that does this analysis, after the command's name.
 
-    Return None if there is nothing to compare.
+    ``values`` are the parameters of the analysis. Return None if there is nothing
+    to compare.
     """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
@@ -163,10 +169,14 @@ def _runs_by_judge(
     test parts either.
     """
     results: list[RunResult] = []
+
+    # Data with the folds of the plan but no test part: that part is sealed.
     is_sealed = is_divided(plan, data) and all(fold.test is None for fold in data.folds)
     for judge in judges:
         judge_plan = plan.changed(columns={**plan.columns, "label": judge})
         dataset = open_data(judge_plan)
+
+        # All runs have the usual fields of the first judge's data.
         if not results:
             plan = usual_choices(judge_plan, dataset, chosen)
         judge_plan = plan.changed(columns=judge_plan.columns)
@@ -176,7 +186,7 @@ def _runs_by_judge(
 
 
 def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
-    """Return the agreement of the judges as plain values."""
+    """Return the agreement of the judges as plain values for JSON, with τ_b of each query."""
     return {
         "alpha": agreed.alpha,
         "pairs": [
@@ -199,7 +209,7 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
 
 
 def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
-    """Return the table of the agreement of each pair of judges."""
+    """Return the table of the agreement of each pair of judges on the labels of the data."""
     # One row for each pair of judges; the note is on all of them.
     rows = tuple(
         (
@@ -261,9 +271,9 @@ def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under each judge whose run is finished.
+    """Return the selections and measures under the judges so far, as plain values and as a table.
 
-    They are returned as values and as a table.
+    ``results`` has the runs of the first of the judges.
     """
     first = results[0]
     finished = list(judges[: len(results)])
@@ -271,6 +281,7 @@ def _selection_table(
         "judges": finished,
         "measures": [run.average for run in results],
     }
+
     # The measures alone are the table if there is nothing
     # to compare: one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
@@ -282,6 +293,7 @@ def _selection_table(
     )
     if len(finished) < 2 or not first.plan.entry.selects:
         return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
+
     # One row for each feature, the most selected ones first.
     selection = selection_by_judge(results)
     values |= _selection_as_dict(selection)
@@ -298,6 +310,7 @@ def _selection_table(
         )
         for column in selection.order().tolist()
     ]
+
     # Each pair of judges once: the entries above the diagonal.
     pairs = selection.jaccard[np.triu_indices(len(finished), 1)]
     text = tr(
@@ -307,6 +320,7 @@ def _selection_table(
     note = text.format(
         nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}"
     )
+
     # The rows of the measures have no number of judges.
     rows += [(*row, None) for row in measured]
     return values, AnalysisTable(

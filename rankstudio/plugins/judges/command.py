@@ -72,9 +72,10 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
     check_numbers(args, queries=0, draws=1)
     refuse_both(args)
-    args.data = None if args.sample else [args.data]
+    args.data = None if args.sample else [args.data]  # as `plan_from` expects it
     plan = plan_from(args)
     shares = _flip_percentages(args)
+
     # Judges are needed for a comparison; flipped labels need a method instead.
     judges = DataColumns.of(plan.columns).judges
     has_plan = args.method is not None or args.plan is not None
@@ -86,6 +87,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise PlanError(
             "--flips: expected --method or --plan, whose selection is repeated."
         )
+
     # Fields of the plan that the user has chosen;
     # defaults of all others depend on the data.
     fields = ("measures", "convention", "select_by")
@@ -110,7 +112,7 @@ def _flip_percentages(args: argparse.Namespace) -> tuple[float, ...]:
     try:
         percentages = tuple(map(float, args.flips.split(",")))
     except ValueError:
-        percentages = (math.nan,)
+        percentages = (math.nan,)  # is refused below
     if not all(0 < percentage <= 100 for percentage in percentages):
         raise ParameterError(
             "--flips", args.flips, "percentages above 0 and up to 100, such as 5,10,20"

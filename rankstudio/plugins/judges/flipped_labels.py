@@ -86,15 +86,18 @@ def flip_labels(
     Parameters
     ----------
     data : RankingDataset
+        Documents with labels and ids of their queries.
     share : float
         Share of the labels to flip, from 0 to 1.
     grades : sequence of float
         All labels that occur in the data, or more; at least two different ones.
     seed, draw : int
+        Seed and number of the draw, which determine the flips.
 
     Returns
     -------
     ndarray of shape (m,)
+        The labels after the flips; those of the data stay as they are.
 
     Notes
     -----
@@ -107,8 +110,11 @@ def flip_labels(
     ):
         rng = np.random.default_rng([seed, draw, crc32(query.encode())])
         n = int(np.floor(share * (end - begin) + rng.random()))
+
+        # The first rows are flipped: a larger share takes more rows of the same order.
         rows = begin + rng.permutation(end - begin)
         flipped = rows[:n]
+
         # A step of 1 to G - 1 among G grades, modulo G, leads to each other grade with
         # equal probability.
         steps = rng.integers(1, sorted_grades.size, rows.size)
@@ -140,6 +146,7 @@ def flip_steps(
     n_draws : int, default 20
         Number of runs for each share.
     seed : int, default 0
+        Seed of the flips.
 
     Yields
     ------
@@ -172,14 +179,17 @@ def flip_steps(
         )
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     grades = _distinct_grades(divided)
+
     # The run with the original labels: later runs are compared with its selections.
     original = yield from _run_steps(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     original_selections = [frozenset(fold.selected) for fold in original.folds]
+
     # Sums over the draws so far; row 0 is for
     # unflipped labels, the next rows for the shares.
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
     similarities = np.zeros(1 + len(sorted_shares))
+
     # Without a test part there are no measures to collect.
     measures = original.average if original.folds[0].test else {}
     values: dict[str, list[list[float]]] = {
@@ -194,6 +204,7 @@ def flip_steps(
             selected = frozenset(fold.selected)
             counts[share_index, [columns[i] for i in selected]] += 1 / len(result.folds)
             union = selected | original_selection
+
             # Two folds that both select nothing have equal selections.
             jaccard = len(selected & original_selection) / len(union) if union else 1.0
             similarities[share_index] += jaccard / len(original_selections)
@@ -253,9 +264,14 @@ def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunR
 def _with_flipped_labels(
     dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int
 ) -> FoldedDataset:
-    """Return a dataset with flipped labels in the training and validation parts."""
+    """Return a dataset with flipped labels in the training and validation parts.
+
+    ``share`` of the labels become other ``grades``; the flips depend on ``seed``
+    and ``draw``.
+    """
 
     def flip(part: RankingDataset | None) -> RankingDataset | None:
+        """Return a part with flipped labels; None for an absent part."""
         if part is None:
             return None
         y = flip_labels(part, share, grades, seed, draw)

@@ -46,6 +46,7 @@ def all_paths_kernel(
     Parameters
     ----------
     graphs : sequence of LabelledGraph
+        Graphs with an adjacency matrix A and a set of labels for each vertex.
     combine : {"sum", "max"}, default "sum"
         Whether the weights between vertices of two labels are summed, as in the paper,
         or G_ij is the maximum of L_ik W_kl L_jl, as in the program behind the paper's
@@ -78,6 +79,8 @@ def all_paths_kernel(
     """
     if combine not in COMBINATIONS:
         raise ParameterError("combine", combine, "sum or max")
+
+    # number of each pair of labels; a graph is a row with a value for some of these
     numbers: dict[tuple[Hashable, Hashable], int] = {}
     left = [
         _connections(graph, number, combine, numbers)
@@ -96,9 +99,10 @@ def all_paths_kernel(
 
 
 def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
-    """Return W = (I - A)^-1 - I, the total weight of all walks.
+    """Return W = (I - A)^-1 - I, (V, V), the total weight of all walks between two vertices.
 
-    Raise DatasetError if this weight is infinite.
+    ``adjacency`` is A, (V, V), the weights of the edges. ``number`` is that of the
+    graph, for the DatasetError that is raised if a weight is infinite.
     """
     A = np.array(adjacency, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
@@ -111,6 +115,7 @@ def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
             f"graphs[{number}]: expected an adjacency matrix of spectral radius less than 1, found "
             f"{radius:.4g}: the sum over its walks is infinite. Scale the weights down."
         )
+
     # (I - A)^-1 - I = (I - A)^-1 A
     return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))
 
@@ -121,10 +126,12 @@ def _connections(
     combine: str,
     numbers: dict[tuple[Hashable, Hashable], int],
 ) -> dict[int, float]:
-    """Return the values of G other than 0, by the number of the pair of labels.
+    """Return the values other than 0 of a graph's G, by the number of the pair of labels.
 
-    ``numbers`` contains the number of each pair of labels; new pairs get the next
-    numbers.
+    G has the total weight of the walks between each pair of labels, or with
+    ``combine`` "max" the largest weight between vertices with these labels.
+    ``number`` is that of the graph, for errors. ``numbers`` contains the number
+    of each pair of labels; new pairs get the next numbers.
     """
     # The weights of all walks between each two vertices.
     walks = walk_weights(graph.adjacency, number)
@@ -133,11 +140,13 @@ def _connections(
         raise DatasetError(
             f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}."
         )
+
     # The vertices that have each label; a label that is given twice counts once.
     vertices: dict[Hashable, list[int]] = {}
     for vertex, labels in enumerate(graph.labels):
         for label in dict.fromkeys(labels):
             vertices.setdefault(label, []).append(vertex)
+
     # One value for each ordered pair of labels.
     connections: dict[int, float] = {}
     for first, second in product(vertices, repeat=2):
@@ -156,6 +165,7 @@ def _sparse_matrix(rows: Sequence[dict[int, float]], width: int) -> Any:
     """Return a sparse matrix whose rows are dicts from columns to values."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
+    # All rows one after the other: columns, values, and where each row ends.
     columns: Ints = np.array([column for row in rows for column in row], dtype=np.int64)
     values = np.array(
         [value for row in rows for value in row.values()], dtype=np.float64

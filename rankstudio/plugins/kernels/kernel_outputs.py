@@ -25,7 +25,8 @@ def with_outputs(
     Parameters
     ----------
     system : KernelSystem
-        System of the default cost, or of documents.
+        Decomposed system of RankRLS with a kernel: of the default cost, or of
+        single documents.
     data : QueryData
         The documents of the system.
     outputs : ndarray of shape (m, v)
@@ -41,6 +42,7 @@ def with_outputs(
     DatasetError
         For a label that is no finite number.
     """
+    # Called for its errors only.
     for column in outputs.T:
         check_labels(data.X.shape, column)
     labels = in_order_of_queries(data, outputs)
@@ -60,9 +62,10 @@ def left_out_errors(
     system: KernelSystem,
     regularization: float,
 ) -> Floats:
-    """Return the leave-query-out error of each output, (v,)."""
+    """Return the leave-query-out squared error of each of v outputs, (v,), summed over documents."""
     (predicted,) = system.left_out([regularization])
     residuals = system.residuals(predicted)
+
     # The errors compare documents of a query.
     if system.factor.intercept:
         residuals = centre(residuals, system.factor.documents)
@@ -83,10 +86,12 @@ def output_slopes(
     vectors : ndarray of shape (r, n)
         Basis vectors.
     weights : ndarray of shape (v, r)
+        Weights of the basis vectors, a row per output.
 
     Returns
     -------
     ndarray of shape (v, n)
+        Root mean square slope of each output's score along each feature.
     """
     models = [KernelModel(kernel, vectors, row) for row in weights]
     return np.stack([model.slopes() for model in models])

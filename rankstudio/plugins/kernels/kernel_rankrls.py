@@ -213,7 +213,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        For data with one query, the criterion is the error of :meth:`one_ranking_error`.
+        For data with one query, the criterion is the error with pairs or documents left
+        out.
         """
         # One decomposition gives the weights and the leave-query-out error.
         rows: QueryData = training_data(data).whole(self.entry.label)
@@ -257,15 +258,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _criterion(
         self, rows: QueryData, decomposed: _Decomposed, regularization: float
     ) -> Waiting[float]:
-        """Return the leave-query-out error.
+        """Return the leave-query-out error, the sum of squares over documents.
 
-        For a single query, return the error of :meth:`one_ranking_error`.
+        For a single query, it is the leave-pair-out or leave-one-out error instead.
+        ``decomposed`` has the kernel's eigendecomposition.
         """
         has_one_query = rows.ptr.size == 2
         system = decomposed.system
         if has_one_query and rows.preferences is None:
             return (yield from self._one_query_error(system, rows.y, regularization))
         left_out_residuals = system.residuals(self._predicted(rows, decomposed))
+
         # The criterion compares documents of a query.
         if system.factor.intercept:
             left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
@@ -298,6 +301,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self
             The fitted estimator.
         """
+        # None for labels (m,), a matrix for labels (m, v). The first output stands for
+        # all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -305,6 +310,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         data = self._validated(X, labels, qid)
         if outputs is None:
             return self._fit(preferring(data, preferences))
+
         # One decomposition gives the models of all outputs.
         decomposed = self._decomposed_outputs(data)
         if decomposed.said:
@@ -321,6 +327,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             in_order_of_queries(data, outputs),
             regularization,
         )
+
         # The attributes that predictions need.
         self.basis_ = _original_rows(data, decomposed.basis)
         self.basis_vectors_ = data.X[decomposed.basis]
@@ -349,14 +356,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         labels: Floats,
         regularization: float,
     ) -> Floats:
-        """Return the criterion of each output, (v,).
+        """Return the left-out squared error of each of v outputs, (v,).
 
-        The labels (m, v) are in the order of the queries.
+        ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in the
+        order of the queries. A single query is not left out as a whole: see
+        `_one_query_error`.
         """
         has_several_queries = system.factor.documents.size > 2
         if has_several_queries:
             return left_out_errors(system, regularization)
-        # For a single query, one output at a time.
+
+        # For a single query, one output at a time, with its labels minus their mean.
         criteria = []
         for column in np.ascontiguousarray(labels.T):
             error = self._one_query_error(
@@ -378,7 +388,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         labels: Floats,
         regularization: float,
     ) -> Waiting[float]:
-        """Return the criterion of a single query."""
+        """Return the left-out error of a single query, whose documents or pairs are left out.
+
+        A pointwise model with basis vectors leaves out documents; others follow
+        from the decomposition of the whole kernel.
+        """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
             return _leave_one_out_error(system, regularization)
@@ -449,6 +463,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             return rows[0] if regularization is None else rows
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
+
+        # Scores of the usual loss of pairs are already centered within each query.
         factor = decomposed.system.factor
         if factor.blocks is not None or factor.intercept:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
@@ -509,16 +525,20 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         system = finish(self._decomposed(data, kernel_of(self))).system
         if outputs is not None:
             system = with_outputs(system, data, outputs)
+
+        # The system predicts labels minus their mean.
         predicted = np.array([_leave_one_out(system, value) for value in grid])
         labels = data.y if outputs is None else outputs
         predicted += labels.mean(axis=0)
         return predicted[0] if regularization is None else predicted
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+        # The first two calls are for their errors only.
         self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
         decomposed = finish(self._decomposed(narrow, kernel_of(self)))
+        # Equal documents of a query all get the score of the first of them.
         scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
 
@@ -535,7 +555,12 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _settings(
         self, kernel: Kernel
     ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
-        """Return the settings on which the decomposition depends."""
+        """Return the settings on which the decomposition depends, in the order of `_decompose`.
+
+        They are the kernel, the number of basis vectors (None for all), the way
+        and the seed of their draw, the loss of a pair, and whether the loss is of
+        documents.
+        """
         return (
             kernel,
             *basis_of(self),
@@ -544,10 +569,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         )
 
     def _is_pointwise(self) -> bool:
-        """Return whether the loss is of documents, not pairs.
+        """Return whether the loss is of single documents, not of pairs.
 
-        ParameterError is raised for "pointwise" with a loss
-        of pairs.
+        ParameterError is raised for "pointwise" with options of a loss of pairs.
         """
         is_pointwise = bool(self.checked("pairs") == "pointwise")
         if is_pointwise and not self.pair_cost().default:
@@ -559,7 +583,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return is_pointwise
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
-        """Decompose the kernel, or return the decomposition that was made for another λ."""
+        """Decompose the kernel, or return the decomposition that was made for another λ.
+
+        It is cached with the data. Yield progress, and a note if basis vectors depend
+        on each other.
+        """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
         decomposed = shared(
@@ -570,9 +598,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        """Return the predictor of held-out documents.
+        """Return the predictor of documents by models trained without them.
 
-        The predictor needs the exact kernel model.
+        The documents are one ranking, and the model must be exact, with all
+        documents as basis vectors; otherwise a ParameterError is raised.
         """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
@@ -581,6 +610,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 "None, because held-out predictions need the exact model",
             )
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
+
+        # Raises an error if the kernel matrix does not fit into memory.
         refuse_too_large(len(data.y), None, exact=True)
         all_rows = np.arange(len(data.y), dtype=np.int64)
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
@@ -595,6 +626,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         )
 
     def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
+        # what is left out, and the weighting of its errors
         cost = self.pair_cost()
         if self._is_pointwise():
             return "documents", "size"
@@ -605,6 +637,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return "differences", held_out_weighting(cost)
 
     def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
+        # Reduced: basis vectors are some of the documents only.
         is_reduced = self.n_basis is not None and self.n_basis < n_documents
         if is_reduced and self.checked("pairs") != "pointwise":
             return tr(
@@ -614,6 +647,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return super().why_no_error(n_documents)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the fitted attributes from the only step, after training on some documents."""
         last = steps[-1]
         assert isinstance(last, BasisStep)
         self.criterion_ = last.criterion
@@ -622,6 +656,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self.basis_vectors_ = data.X[last.basis]
 
     def _score(self, X: Floats) -> Floats:
+        """Return the scores (m,) of documents X (m, n), or (m, v) for v outputs.
+
+        For a precomputed kernel, X has the kernel values of the documents and the n
+        training documents, so that scores are weighted sums of its columns.
+        """
         kernel = kernel_of(self)
         has_outputs = self.dual_coef_.ndim > 1
         if kernel.function == PRECOMPUTED:
@@ -649,16 +688,18 @@ def _decompose(
     cost: PairCost,
     pointwise: bool,
 ) -> _Decomposed:
-    """Decompose the system of RankRLS.
+    """Decompose RankRLS with a kernel, once for all λ.
 
-    The system is exact, or has basis vectors drawn in a ``way`` with a seed.
+    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way``
+    with a seed. ``pointwise`` says whether the loss is of documents instead of
+    pairs.
     """
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
     is_exact = n_basis is None or n_basis >= m
     if is_exact:
         refuse_too_large(m, None, exact=True)
-    rows = _kernel_rows(data, kernel)
+    rows = _kernel_rows(data, kernel)  # function that computes rows of the kernel
     all_rows = np.arange(m, dtype=np.int64)
     if is_exact:
         return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
@@ -680,9 +721,9 @@ def _document_factor(data: QueryData) -> QueryFactor:
 
 
 def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
-    """Predict each document by the model without it, (m,).
+    """Predict each label by the model without its document, minus the mean of all labels.
 
-    The mean of all labels is subtracted.
+    The shape is (m,), or (m, v) for v outputs.
     """
     if isinstance(system, ReducedSystem):
         return system.leave_one_out(regularization)
@@ -710,9 +751,10 @@ def _leave_one_out_error(
 
 
 def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
-    """Return the factor and the targets of the loss, query by query.
+    """Return the loss of pairs as a squared error per query, for documents grouped by query.
 
-    In the loss, scores are multiplied by the factor.
+    The loss of a query is ||M'f - N||² for its scores f, with a factor M and
+    targets N.
     """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
@@ -734,6 +776,7 @@ def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
 
 
 def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+    """Return the kernel between some rows and all, of shape (rows, m)."""
     return kernel.matrix(X[rows], X)
 
 
@@ -747,7 +790,8 @@ def _checked_precomputed(data: QueryData) -> Floats:
         raise DatasetError(
             f"X: expected the kernel matrix of the {m} documents, of shape {m} × {m}, got {m} × {n}."
         )
-    # rows are already grouped
+
+    # Rows are grouped by query, and so must be the columns.
     kernel = data.X if data.order is None else data.X[:, data.order]
     asymmetry = float(np.abs(kernel - kernel.T).max())
     if asymmetry > _MAX_ASYMMETRY * float(np.abs(kernel).max()):

@@ -99,6 +99,7 @@ class KernelSystem(ABC):
         documents = self.factor.documents
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
+
         # The estimated work decides whether threads are worthwhile.
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
@@ -106,6 +107,7 @@ class KernelSystem(ABC):
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
+
             # A block of λ at a time, so that the matrices of the query stay small.
             n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
             n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
@@ -118,6 +120,7 @@ class KernelSystem(ABC):
 
         # a single query is not predicted
         n_predicted = ptr.size - 1 if ptr.size > 2 else 0
+
         # the products are small
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):
             share(executor, workers, work, range(n_predicted))
@@ -162,17 +165,18 @@ class DualSystem(KernelSystem):
 
     @classmethod
     def of(cls, kernel: Floats, factor: QueryFactor) -> DualSystem:
-        """Decompose the kernel (m, m) of all documents, O(m³).
+        """Decompose the kernel K, (m, m), of all documents with the loss of ``factor``, O(m³).
 
         Raises
         ------
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        # M'KM, as `factor.of` returns M'Z for values Z.
+        # M'KM, as `factor.of` returns M'Z for values Z; M is the factor of the loss.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         with steady_if_small(len(projected)):
             values, vectors = np.linalg.eigh(projected)
+
         # Small negative eigenvalues are rounding errors and become 0 below.
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
@@ -199,6 +203,13 @@ class DualSystem(KernelSystem):
     def _without(
         self, q: int, grid: Floats, targets: Floats, outputs: Floats
     ) -> Floats:
+        """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
+
+        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of the
+        query for v outputs, and ``outputs``, (k, v), those of all queries
+        projected on the k eigenvectors. The names in comments are those of the
+        class.
+        """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
@@ -207,6 +218,8 @@ class DualSystem(KernelSystem):
         if self.factor.intercept:
             matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
         residuals = np.linalg.solve(matrix, right_side)
+
+        # For the centering loss, scores within a query are targets minus residuals.
         if self.scores is None:
             return targets - residuals
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
@@ -259,12 +272,14 @@ class ReducedSystem(KernelSystem):
         Parameters
         ----------
         mapped : ndarray of shape (m, r)
-            Z.
+            Z, the features to which the map takes m documents.
         inverse : ndarray of shape (r, r)
-            C^-T.
+            C^-T, which turns weights of the features into weights of the r basis
+            vectors.
         basis : ndarray of shape (r,)
             Rows of the basis vectors, ascending.
         factor : QueryFactor
+            Factor M and targets N of the loss.
         """
         projected = factor.of(mapped)
         with steady_if_small(len(basis)):
@@ -291,11 +306,20 @@ class ReducedSystem(KernelSystem):
     def _without(
         self, q: int, grid: Floats, targets: Floats, outputs: Floats
     ) -> Floats:
+        """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
+
+        The basis vectors of the query are left out, too. ``grid``, (L,), has the
+        values of λ, ``targets``, (p, v), are those of the query for v outputs,
+        and ``outputs``, (k, v), those of all queries projected on the k
+        eigenvectors.
+        """
         span = slice(*self.factor.ptr[q : q + 2])
         documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_out_weights = self.weights[first:last]  # B_H
         rows = self.rows[span]
+
+        # An intercept is a further unknown: a column of 1 in the rows, of 0 elsewhere.
         n_documents = 0
         if self.factor.intercept:
             n_documents = self.factor.n_documents
@@ -303,6 +327,8 @@ class ReducedSystem(KernelSystem):
             held_out_weights = _bordered(held_out_weights, 0.0)
             outputs = _bordered(outputs.T, 0.0).T
         score_rows = rows if self.scores is None else self.scores[documents]
+
+        # Of two equivalent systems, solve that with fewer unknowns.
         if len(rows) > len(self.values):
             theta = long_query(
                 rows,
@@ -327,8 +353,7 @@ class ReducedSystem(KernelSystem):
     def leave_one_out(self, regularization: float) -> Floats:
         """Predict each document by the model without it.
 
-        The model has an intercept. A basis vector is left out
-        with its document.
+        The model has an intercept. A basis vector is left out with its document.
 
         Returns
         -------
@@ -337,10 +362,9 @@ class ReducedSystem(KernelSystem):
 
         Notes
         -----
-        O(mk). For a document that is no basis vector, the
-        residual is e = r / (1 - w'Dw - 1/m), with D = (Λ +
-        λI)^-1, its row w of W, and its residual r by the
-        model of all documents.
+        O(mk). For a document that is no basis vector, the residual is e = r / (1 - w'Dw
+        - 1/m), with D = (Λ + λI)^-1, its row w of W, and its residual r by the model of
+        all documents.
         """
         outputs = as_columns(self.along)
         targets = as_columns(self.factor.targets)
@@ -349,7 +373,9 @@ class ReducedSystem(KernelSystem):
         residuals = targets - self.rows @ (inverse[:, None] * outputs)
         leverage = self.rows**2 @ inverse + 1.0 / m
         predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
-        # For a basis vector, the document is a query of its own.
+
+        # A basis vector is left out with its document: the document is a query of its
+        # own.
         single = replace(
             self,
             factor=self.factor.of_single_documents(),
@@ -406,9 +432,10 @@ class QueryFactor:
 
     @classmethod
     def with_intercept(cls, y: Floats, ptr: Ints) -> QueryFactor:
-        """Return the factor of regression with an intercept.
+        """Return the factor of regression with an intercept: targets are labels minus their mean.
 
-        The labels y have the shape (m,) or (m, v).
+        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,), bounds
+        the documents of each query, which are left out together.
         """
         targets = centre(as_columns(y), ptr[[0, -1]])
         return cls(
@@ -444,7 +471,11 @@ class QueryFactor:
         ).astype(np.int64)
 
     def of(self, values: Floats) -> Floats:
-        """Return M'Z (p, c) of values Z (m, c) per document."""
+        """Return M'Z (p, c) of values Z (m, c) per document.
+
+        M is block diagonal, with a block per query; without blocks, it subtracts
+        means.
+        """
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
@@ -453,7 +484,11 @@ class QueryFactor:
         return out
 
     def back(self, values: Floats) -> Floats:
-        """Return MA (m, c) of values A (p, c)."""
+        """Return MA (m, c) of values A (p, c), one per row of M'.
+
+        M is block diagonal, with a block per query; without blocks, it subtracts
+        means.
+        """
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.documents[-1]), values.shape[1]))
@@ -530,6 +565,7 @@ class LeftOutSystem:
         grid: Floats,
         n_documents: int = 0,
     ) -> None:
+        """Compute the products of the rows for each of L values of λ, which all solutions share."""
         diagonal = _diagonal(values, grid, n_documents)
         self._rows = rows
         self._held_out = held_out
@@ -537,17 +573,24 @@ class LeftOutSystem:
         self._bordered = np.concatenate((rows, held_out))
         self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
+
+        # Relative error of the decomposition, for each λ: corrections below it are
+        # noise.
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )
 
     def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
-        """Return the solution for τ (k, v) and the query's N_q (p, v).
+        """Return the models trained without a query, with its residuals, for each λ.
 
-        The solution is refined for each λ whose correction exceeds the error of the
-        decomposition, which remains in any case.
+        ``along`` is τ, (k, v), the targets of all queries projected on the
+        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The solution
+        is refined for each λ whose correction exceeds the error of the decomposition,
+        which remains in any case.
         """
         solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
+
+        # A correction solves the same system for what the solution misses.
         for _ in range(_REFINEMENT_STEPS):
             correction = self._solve(*self._residuals(along, targets, solution))
             size = np.maximum(
@@ -570,7 +613,10 @@ class LeftOutSystem:
     def _residuals(
         self, along: Floats, targets: Floats, solution: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the residuals of the three equations of :meth:`_solve`, with weights of 0."""
+        """Return by how much a solution misses each of the three equations that `_solve` solves.
+
+        They are (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, and Bθ = 0.
+        """
         theta, left_out, mu = solution
         first = (
             along
@@ -583,10 +629,16 @@ class LeftOutSystem:
     def _solve(
         self, along: Floats, targets: Floats, weights: Floats
     ) -> LeftOutSolution:
-        """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, with W = W_q and B = B_H."""
+        """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, for each λ.
+
+        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
+        weights of its h basis vectors. The unknowns are the models θ, the
+        residuals e and μ.
+        """
         p = len(self._rows)
-        inner = self._products
+        inner = self._products  # products of the rows of W and B, (L, p + h, p + h)
         transformed = self._bordered @ (self._inverse[:, :, None] * along)
+
         # μ is eliminated first, so that both systems are symmetric and definite. The
         # solution of the first system has p columns for the coefficients of e in μ, and
         # then its constant part.
@@ -618,13 +670,16 @@ def long_query(
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0. The parameters are those of
-    :class:`LeftOutSystem` and of :meth:`LeftOutSystem.solve`.
+    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with ``rows`` W_q
+    (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ (L,), ``along`` τ (k,
+    v) and ``targets`` N_q (p, v). ``n_documents`` is not 0 if the last unknown is an
+    intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)
     matrix = -(rows.T @ rows) + diagonal[:, :, None] * np.eye(k)
     right_side = along - rows.T @ targets
+
     # Without basis vectors in the query, there is no condition on θ.
     if not len(held_out):
         return np.asarray(
@@ -632,6 +687,7 @@ def long_query(
                 matrix, np.broadcast_to(right_side, (grid.size, *right_side.shape))
             )
         )
+
     # One system with both unknowns: θ and μ.
     h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))

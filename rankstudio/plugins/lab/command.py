@@ -112,7 +112,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
-    """Add the options of a simulation, from its parameters."""
+    """Add the options of a simulation, "auc" or "selection", from its parameters."""
     for p in PARAMETERS[kind]:
         parser.add_argument(
             p.option,
@@ -121,6 +121,8 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
             help=_option_help(p),
         )
     varied = parser.add_argument_group("varying one quantity")
+
+    # the parameter with the values of each quantity that can be varied, by its option
     names = {
         option_of(kind, quantity): values for quantity, values in VARIED[kind].items()
     }
@@ -151,6 +153,10 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def _option_help(p: Parameter) -> str:
+    """Return the help on the option of a parameter, with its default and when it has an effect.
+
+    argparse reads "%%" as a percent sign.
+    """
     default = p.written(p.default) or p.none_label
     only = ""
     if p.only_with:
@@ -162,7 +168,10 @@ def _option_help(p: Parameter) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Run a simulation and print its results; return the exit code.
+
+    After Ctrl+C, the results so far are printed.
+    """
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
@@ -171,6 +180,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
     else:
+        # one line with the settings; those without a value are left out
         words = [
             f"{name.removeprefix('n_')} {_value_text(value)}"
             for name, value in settings.items()
@@ -189,6 +199,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value as a text, with numbers as short as possible."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -207,6 +218,8 @@ def _simulation(
     kind = args.what
     values = {p.name: _single_value(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
     _refuse_unused_options(kind, args, values)
+
+    # the quantity that is varied, by its option; "" for none
     quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
     varied_values: tuple[float, ...] = ()
     if quantity:
@@ -216,6 +229,8 @@ def _simulation(
             if args.values is None
             else values_parameter.validate(args.values)
         )
+
+        # γ, for instance, has an effect only with some kernels.
         if not values_parameter.counts(values):
             raise ParameterError(
                 "--vary", args.vary, f"a quantity used with --kernel {values['kernel']}"
@@ -242,6 +257,8 @@ def _simulation(
         values=varied_values,
         each=n_each,
     )
+
+    # The check names parameters; the user knows their options.
     try:
         simulation.check(dataset)
     except ParameterError as error:
@@ -258,8 +275,8 @@ def _simulation(
 
 
 def _data_plan(args: argparse.Namespace) -> Plan:
-    """Return a plan that determines which data are opened, and how."""
-    refuse_both(args)
+    """Return a plan that determines which data are opened, and how; its method is not used."""
+    refuse_both(args)  # raises an error for both --sample and a file
     options = {
         name: getattr(args, name) for name in ("missing", "normalize", "protocol")
     }
@@ -274,7 +291,7 @@ def _data_plan(args: argparse.Namespace) -> Plan:
 def _refuse_unused_options(
     kind: str, args: argparse.Namespace, values: Mapping[str, Any]
 ) -> None:
-    """Refuse options that have no effect with the other options.
+    """Refuse options that have no effect with the values of the others.
 
     Raises
     ------
@@ -306,12 +323,18 @@ def _single_value(p: Parameter, text: str | None) -> Any:
         value = p.validate(text)
     except ParameterError as error:
         raise ParameterError(p.option, text, error.expected, error.meant) from None
+
+    # A parameter with a grid also accepts several values.
     if p.several(value):
         raise ParameterError(p.option, text, p.expected)
     return value
 
 
 def _summary_table(summary: DeviationSummary) -> Block:
+    """Return a table with bias and standard deviations of each estimator.
+
+    A dash stands for a standard deviation of fewer than two values.
+    """
     columns = summary.standard_error, summary.sd, summary.unconditional_sd
     rows = [
         [
@@ -334,6 +357,8 @@ def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
     name = option_of(simulation.kind, varied.quantity)
     header = ["estimator", *(format_number(value) for value in varied.values)]
     parts = []
+
+    # (values, estimators) each; a row of the table is an estimator
     for title, numbers in (("bias", varied.bias), ("sd, conditional", varied.sd)):
         rows = [
             [estimator, *(f"{value:.4f}" for value in column)]

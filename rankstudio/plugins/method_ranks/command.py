@@ -118,7 +118,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Rank the methods of studies over their datasets; print tables, and write the files asked for.
+
+    Return the exit code.
+    """
     from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
     from rankstudio.plugins.method_ranks.ranking_tables import (
         ranking_as_dict,
@@ -131,6 +134,8 @@ def run(args: argparse.Namespace) -> int:
         for path in (args.csv, args.latex, args.tikz, args.figure)
         if path is not None
     ]
+
+    # Wrong outputs are refused before anything is computed.
     _check_figure(args.figure)
     if sum(map(is_standard, outputs)) + args.json > 1:
         raise ParameterError("FILE", "-", "at most one output on the standard output")
@@ -166,7 +171,11 @@ def _check_figure(path: Path | None) -> None:
 def _report_sources(
     args: argparse.Namespace, outputs: list[Path]
 ) -> tuple[list[ReportSource], list[Exclusion]]:
-    """Return the finished runs of the studies, and the runs that are not finished."""
+    """Return the finished runs of each study, and the runs that are damaged or not finished.
+
+    A file among ``outputs`` that a study records is refused, as it would be
+    overwritten.
+    """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
     from rankstudio.plugins.method_ranks.compared_methods import Exclusion
 

@@ -152,6 +152,8 @@ def method_table(
     Parameters
     ----------
     candidates : sequence of CandidateRun
+        Finished runs on several datasets; those that cannot be compared are
+        listed in the result with a reason.
     measure : str
         Name of the measure; by default the selection criterion of the first run.
     leave_out : iterable of str
@@ -169,14 +171,20 @@ def method_table(
     measure = measure or next(
         (comparing_measure(run.result.plan) for run in candidates), ""
     )
+
+    # Filled by the functions below: what is not compared, with the reasons.
     left_out: list[Exclusion] = []
     groups = _chosen_groups(_with_measure(candidates, measure, left_out), left_out)
+
+    # If the methods differ only in the selection criterion, it makes no new method.
     key_of = (
         _method_key
         if _only_criteria_differ(groups.values())
         else _method_key_without_criterion
     )
     names = _method_names([run for group in groups.values() for run in group], key_of)
+
+    # the run of each method, by dataset and name of the method
     cells = {
         data: _runs_by_method(
             data, {run: names[key_of(run)] for run in group}, left_out
@@ -211,7 +219,7 @@ def method_table(
 def _with_measure(
     candidates: Sequence[CandidateRun], measure: str, left_out: list[Exclusion]
 ) -> list[CandidateRun]:
-    """Return the runs with values of a measure; the others are added to those left out.
+    """Return the runs with values of a measure for each query; the others are added to ``left_out``.
 
     Runs that may not be compared with any other stay, because their reason says more.
     """
@@ -241,10 +249,11 @@ def _run_on_data(run: CandidateRun) -> str:
 def _chosen_groups(
     candidates: Sequence[CandidateRun], left_out: list[Exclusion]
 ) -> dict[str, list[CandidateRun]]:
-    """Return the runs of the group that counts on each dataset: that with the most methods.
+    """Return the runs of the group that counts on each dataset, by name: that with the most methods.
 
-    All other runs are added to those left out. Data that occur under several names
-    count once.
+    A group has runs that can be compared with each other, for instance with the
+    same folds. All other runs are added to ``left_out``. Data that occur under
+    several names count once.
     """
     by_data = grouped(
         comparable_groups({index: run.result for index, run in enumerate(candidates)}),
@@ -267,6 +276,8 @@ def _chosen_groups(
                 ]
         if largest is None:
             continue
+
+        # Data with the same digest are the same; "" says nothing.
         digest = largest.key.data_digest
         first_name = names_by_digest.setdefault(digest, data) if digest else data
         if first_name != data:
@@ -290,14 +301,18 @@ def _n_methods(group: ComparableGroup[int]) -> int:
 
 
 def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
-    """Describe the method of a plan without its data, and with or without the selection criterion."""
+    """Return a text that is the same for plans of the same method, whatever their data.
+
+    With ``has_criterion``, the selection criterion counts as part of the method.
+    """
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
     ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
     settings = {
         name: setting for name, setting in values.items() if name not in ignored
     }
-    # files and ids
+
+    # Their files and ids differ between datasets: only whether there are any counts.
     settings |= {name: True for name in ("preferences", "groups") if name in settings}
     return json.dumps([plan.title, settings], sort_keys=True, default=str)
 
@@ -318,7 +333,11 @@ def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
 def _method_names(
     runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun], str]
 ) -> dict[str, str]:
-    """Return the name of the method of each run, by its key; all different."""
+    """Return the name of the method of each run, by its key; all names are different.
+
+    ``key_of`` returns the same key for runs of the same method. Methods with the
+    same title also have what they differ in, and a number if that is not enough.
+    """
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
     for run in runs:
@@ -357,7 +376,11 @@ def _method_key_without_criterion(run: CandidateRun) -> str:
 def _runs_by_method(
     data: str, names: Mapping[CandidateRun, str], left_out: list[Exclusion]
 ) -> dict[str, CandidateRun]:
-    """Return the first run of each method on a dataset; later ones are added to those left out."""
+    """Return the first run of each method on a dataset, by the method's name.
+
+    ``names`` has the name of the method of each run. Later runs of a method are
+    added to ``left_out``.
+    """
     by_method: dict[str, CandidateRun] = {}
     for run, name in names.items():
         first = by_method.setdefault(name, run)
@@ -374,7 +397,10 @@ _Cells = dict[str, dict[str, CandidateRun]]
 def _drop_unwanted(
     cells: _Cells, unwanted: Sequence[str], left_out: list[Exclusion]
 ) -> None:
-    """Remove the methods and datasets that the user does not want to compare."""
+    """Remove methods and datasets from ``cells``, and add them to ``left_out``.
+
+    ``unwanted`` has their names; an unknown name is a ParameterError.
+    """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
         if name not in methods and name not in cells:
@@ -388,7 +414,11 @@ def _drop_unwanted(
 
 
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
-    """Remove datasets with a single method, then methods without a run on each of the other datasets."""
+    """Remove datasets with a single method, then methods without a run on each of the other datasets.
+
+    They are removed from ``cells`` and added to ``left_out`` with a reason. The
+    methods of each dataset are then in the same order.
+    """
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)
         reason = tr("only {method} has a comparable run").format(
@@ -419,6 +449,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _dataset(name: str, run: RunResult) -> ComparedDataset:
+    """Return a dataset with the scope, part and convention of one of its runs."""
     (group,) = comparable_groups({0: run})
     return ComparedDataset(
         name, group.scope, group.key.part.value, group.key.convention
@@ -432,7 +463,7 @@ def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
     undefined for every run alike. If there is no common query, each run has the mean of
     its own.
     """
-    values = np.array([run.per_query(measure) for run in runs])
+    values = np.array([run.per_query(measure) for run in runs])  # (runs, queries)
     common = ~np.isnan(values).any(axis=0)
     means: list[float] = (
         values[:, common].mean(axis=1) if common.any() else np.nanmean(values, 1)

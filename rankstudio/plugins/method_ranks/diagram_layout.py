@@ -110,8 +110,9 @@ def laid_out(
     Parameters
     ----------
     diagram : DrawnRanks
+        Methods with their mean ranks, best first, and groups that do not differ.
     width : float
-        In sizes of the text.
+        Width of the diagram, in sizes of the text, as all lengths here.
     text_width : callable
         Returns the width of a text, in sizes of the text. The names of both sides have
         at most two thirds of the diagram; short names at one side leave more to the
@@ -124,6 +125,8 @@ def laid_out(
         right.
     """
     n_left = (len(diagram.methods) + 1) // 2
+
+    # Margins for the names at both sides.
     left_names, right_names = _name_widths(
         [text_width(one_line(name)) for name in diagram.methods],
         n_left,
@@ -141,6 +144,8 @@ def laid_out(
     for column, (name, rank) in enumerate(
         zip(diagram.methods, diagram.ranks, strict=True)
     ):
+        # From the axis down, then to the name: lines of the best and the worst method
+        # end uppermost, so that lines do not cross.
         is_left = column < n_left
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
@@ -203,7 +208,11 @@ def _place_difference(
     strokes: list[Stroke],
     texts: list[DiagramText],
 ) -> float:
-    """Place the length of the critical difference above the axis; return where the room below begins."""
+    """Place a bar as long as the critical difference above the axis.
+
+    Its lines and text are added to ``strokes`` and ``texts``. Return the y at
+    which the room below begins; y grows downwards.
+    """
     if math.isnan(diagram.difference):
         return 0.0
     end = min(axis.place(1.0 + diagram.difference), axis.right)
@@ -218,7 +227,11 @@ def _place_difference(
 def _place_axis(
     axis: _RankAxis, y: float, strokes: list[Stroke], texts: list[DiagramText]
 ) -> None:
-    """Place the axis with numbered ticks above it, as many as have room."""
+    """Add the axis of ranks at ``y`` to the strokes, with numbered ticks above it.
+
+    Numbers are as many as have room; without room for all, the other ranks have no
+    ticks.
+    """
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
     step = max(1, math.ceil(_MIN_TICK_GAP / ((axis.right - axis.left) / (axis.n - 1))))
     for rank in range(1, axis.n + 1):
@@ -233,15 +246,21 @@ def _place_axis(
 def _place_groups(
     diagram: DrawnRanks, axis: _RankAxis, y: float, strokes: list[Stroke]
 ) -> float:
-    """Place a bar for each group, those that overlap below each other; return where the room below begins."""
+    """Add a bar for each group of methods that do not differ, from ``y`` downwards.
+
+    Bars that overlap are on different levels. Return the y at which the room below
+    begins.
+    """
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:
         start = axis.place(diagram.ranks[group[0]]) - _OVERHANG
         end = axis.place(diagram.ranks[group[-1]]) + _OVERHANG
+
+        # the first level whose last bar ends before this one, or a new level
         level = next(
             (n for n, last in enumerate(ends) if last + _OVERHANG < start), len(ends)
         )
-        ends[level : level + 1] = [end]
+        ends[level : level + 1] = [end]  # replaces the end, or appends it
         strokes.append(
             Stroke(((start, y + level * _LEVEL), (end, y + level * _LEVEL)), "group")
         )

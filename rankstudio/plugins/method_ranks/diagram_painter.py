@@ -16,7 +16,10 @@ _WIDTHS = {"axis": 0.09, "stem": 0.09, "group": 0.32, "difference": 0.12}  # of 
 
 
 def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
-    """Return a page with a diagram, whose area is measured in sizes of the text."""
+    """Return a page with a critical-difference diagram, in a style for print.
+
+    Its coordinates are in sizes of the text, and y grows downwards.
+    """
     em = style.em
     page = FigurePage(style)
     width = max(style.width / em - 2 * _MARGIN, 4.0)
@@ -47,4 +50,6 @@ def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
         written = page.elided(text.text, text.max_width * em)
         look: Look = {"ha": text.align, "va": "center_baseline", "color": style.text}
         area.text(text.x, text.y, written, **look)
+
+    # The height follows from the diagram, not from the width of the page.
     return page.finish(lambda _: layout.height * em)

@@ -137,6 +137,8 @@ class MethodRanking:
         k = len(self.methods)
         difference = critical_difference(k, self.n_datasets, self.alpha)
         pairs = pair_tests(self.table.values, self.ranks)
+
+        # Of many methods, only pairs with the best one (column 0) get probabilities.
         columns = [
             (pair.first, pair.second)
             for pair in pairs
@@ -169,6 +171,7 @@ class MethodRanking:
         )
 
     def _too_few_text(self) -> str:
+        """Return the sentence that there are too few datasets for tests."""
         text = tr(
             "Tests need at least {least} datasets, found {n}: the smallest p of Wilcoxon's test, 2^(1 − N), "
             "falls below 0.10 with N = {least}."
@@ -176,7 +179,10 @@ class MethodRanking:
         return text.format(least=MIN_DATASETS, n=self.n_datasets)
 
     def _group_notes(self, tests: RankTests) -> list[str]:
-        """Return which methods differ by Nemenyi's test, as sentences."""
+        """Return sentences on the critical difference of mean ranks by Nemenyi's test.
+
+        Methods that differ by less form groups; the first group may have all methods.
+        """
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
         if len(self.methods) == 2:
@@ -203,6 +209,8 @@ class MethodRanking:
                 "k": k,
             }
             notes.append(text.format(**numbers))
+
+        # If all N differences have one sign, the two-sided p is 2 / 2^N.
         least_p = 2.0 ** (1 - self.n_datasets)
         if least_p >= self.alpha:
             text = tr("With {n} datasets no p of Wilcoxon's test can be below {p:g}.")
@@ -215,7 +223,7 @@ class MethodRanking:
         return notes
 
     def _scope_notes(self) -> list[str]:
-        """Return that datasets differ in their part or convention, as sentences."""
+        """Return sentences that warn if datasets differ in the measured part or the convention."""
         notes = []
         if len({dataset.part for dataset in self.table.datasets}) > 1:
             notes.append(
@@ -237,7 +245,10 @@ class MethodRanking:
 
 
 def _friedman_text(test: FriedmanTest) -> str:
-    """Return Friedman's test as a sentence."""
+    """Return Friedman's test, whether any mean ranks differ, as a sentence or more.
+
+    The chi-square with the correction for ties is named if it differs.
+    """
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
     text = tr(
         "Friedman's chi-square {chi:.2f} (p {p_chi}), Iman and Davenport's F {f} (p {p_f})."
@@ -263,6 +274,9 @@ def ranking_of(
     table: MethodTable, alpha: float = ALPHA, rope: float = ROPE
 ) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
+
+    ``alpha`` is the level of significance, and ``rope`` the half width of the
+    region of practical equivalence, in units of the measure.
 
     Raises
     ------

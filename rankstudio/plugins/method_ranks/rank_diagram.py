@@ -50,7 +50,10 @@ class RankDiagram(OwnFigure):
         return not self.methods
 
     def table(self) -> Table:
-        """Return the methods with their mean ranks and the numbers of their groups."""
+        """Return the titles of the columns, and a row per method with its mean rank and groups.
+
+        Groups of methods that do not differ are named by their numbers.
+        """
         header = [tr("method"), tr("mean rank"), tr("groups")]
         groups = [
             " ".join(
@@ -73,7 +76,10 @@ class RankDiagram(OwnFigure):
 
 
 def rank_diagram(ranking: MethodRanking) -> RankDiagram:
-    """Return the critical-difference diagram of a ranking."""
+    """Return the critical-difference diagram of a ranking.
+
+    It has no groups if there are too few datasets for tests.
+    """
     tests = ranking.tests
     measure = ranking.table.measure
     names = ", ".join(dataset.name for dataset in ranking.table.datasets)
@@ -113,6 +119,7 @@ def tikz_text(diagram: RankDiagram) -> str:
 
     Names are escaped. The document needs the package tikz only.
     """
+    # Names are outside of the width: TeX knows how wide they are.
     layout = laid_out(diagram, _TIKZ_WIDTH + 2.0, lambda _: 0.0)
     lines = [
         rf"% {comment_text(diagram.title, 'tex')}",
@@ -125,12 +132,14 @@ def tikz_text(diagram: RankDiagram) -> str:
 
 
 def _tikz_stroke(stroke: Stroke) -> str:
+    """Return a command of TikZ that draws a stroke."""
     style = _TIKZ_STYLES[stroke.kind]
     path = " -- ".join(_tikz_point(point) for point in stroke.points)
     return rf"\draw{f'[{style}]' if style else ''} {path};"
 
 
 def _tikz_point(point: Sequence[float]) -> str:
+    """Return the coordinates of a point for TikZ."""
     x, y = point
     return f"({x:.3f},{y:.3f})"
 
@@ -139,5 +148,6 @@ _TIKZ_ANCHORS = {"left": "west", "center": "center", "right": "east"}
 
 
 def _tikz_node(text: DiagramText) -> str:
+    """Return a command of TikZ that places a text."""
     position = _tikz_point((text.x, text.y))
     return rf"\node[anchor={_TIKZ_ANCHORS[text.align]}] at {position} {{{latex_escaped(text.text)}}};"

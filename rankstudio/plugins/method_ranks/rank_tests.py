@@ -116,11 +116,12 @@ def ranks_by_dataset(values: ArrayLike, *, higher_is_better: bool = True) -> Flo
     values : array-like of shape (N, k)
         Value of each of k methods on each of N datasets.
     higher_is_better : bool, default True
+        Whether the best method has the greatest value.
 
     Returns
     -------
     ndarray of shape (N, k)
-        Values that differ by no more than rounding are equal.
+        Ranks; values that differ by no more than rounding are equal.
 
     Raises
     ------
@@ -135,6 +136,8 @@ def ranks_by_dataset(values: ArrayLike, *, higher_is_better: bool = True) -> Flo
 
     table = _checked_table(values)
     sign = -1.0 if higher_is_better else 1.0
+
+    # Mean ranks of equal values are multiples of 1/2, so that doubled ones are whole.
     rows = [
         doubled_ranks(sign * row, ROUNDINGS * EPS * float(np.abs(row).max())) / 2
         for row in table
@@ -163,7 +166,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     Parameters
     ----------
     ranks : array-like of shape (N, k)
-        Ranks of :func:`ranks_by_dataset`.
+        Rank of each of k methods on each of N datasets; equal values share the
+        mean of their ranks.
 
     Returns
     -------
@@ -186,12 +190,14 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
     p_chi_square = float(chdtrc(k - 1, chi_square))
+
     # k (k + 1) / 12 without ties
     variance = float(np.sum((table - (k + 1) / 2) ** 2)) / (n * (k - 1))
     chi_square_ties = n * spread / variance if variance > 0 else math.nan
     p_ties = float(chdtrc(k - 1, chi_square_ties)) if variance > 0 else math.nan
     denominator = n * (k - 1) - chi_square
     if denominator <= ROUNDINGS * EPS * n * k:  # all datasets agree in all ranks
+        # F is infinite: the chance of N equal orders of k methods is k!^-(N - 1).
         p_all_agree = math.exp(-(n - 1) * math.lgamma(k + 1))
         return FriedmanTest(
             chi_square, p_chi_square, chi_square_ties, p_ties, math.inf, p_all_agree
@@ -265,7 +271,7 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
     differences = np.array(
         [mean_ranks[first] - mean_ranks[second] for first, second in pairs]
     )
-    p_nemenyi = nemenyi_p(differences, k, n)
+    p_nemenyi = nemenyi_p(differences, k, n)  # (pairs,)
     from rankstudio.engine.statistics.paired import holm, signed_ranks  # noqa: PLC0415 - numba
 
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]
@@ -286,14 +292,18 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
     Parameters
     ----------
     differences : array-like of shape (c,)
+        Differences of the mean ranks of pairs of methods.
     n_methods, n_datasets : int
+        Number of methods that are compared, and of datasets.
 
     Returns
     -------
     ndarray of shape (c,)
+        Two-sided p values, corrected for all pairs of methods.
     """
     from scipy.stats import studentized_range  # noqa: PLC0415 - takes a second
 
+    # The function is slow: it is called once for each distinct difference.
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
     distinct, places = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)
@@ -311,6 +321,7 @@ def indistinct_groups(
     Parameters
     ----------
     mean_ranks : sequence of float
+        Mean rank of each method.
     difference : float
         Critical difference.
 
@@ -330,6 +341,8 @@ def indistinct_groups(
             and mean_ranks[order[end]] - mean_ranks[first] < difference - 1e-12
         ):
             end += 1
+
+        # A group that ends no later than an earlier one is part of that one.
         if end > last_end and end - start > 1:
             groups.append(tuple(order[start:end]))
         last_end = max(last_end, end)
@@ -405,6 +418,8 @@ def bayesian_signed_ranks(
     n_samples = between("n_samples", n_samples, 1)
     seed = between("seed", seed, 0)
     table = _checked_table(values) if higher_is_better else -_checked_table(values)
+
+    # matrices [z_i + z_j > 2 r] and [z_i + z_j < -2 r] of each pair, (N + 1, N + 1)
     regions = [
         _better_regions(table[:, first] - table[:, second], rope)
         for first, second in pairs
@@ -417,6 +432,8 @@ def bayesian_signed_ranks(
             equivalent = (
                 1.0 - first - second if rope > 0 else np.full(len(weights), -1.0)
             )
+
+            # (3, samples): -1 never wins, as there is no equivalence with a rope of 0
             shares = np.stack([first, equivalent, second])
             is_largest = shares >= shares.max(axis=0) - 1e-12
             counts[row] += np.sum(is_largest / is_largest.sum(axis=0), axis=1)

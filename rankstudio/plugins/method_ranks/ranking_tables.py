@@ -22,7 +22,10 @@ def ranking_tables(ranking: MethodRanking) -> tuple[TextTable, ...]:
 
 
 def ranks_table(ranking: MethodRanking) -> TextTable:
-    """Return the methods with mean rank, mean value, and datasets that they win, share and lose."""
+    """Return the methods with mean rank, mean value, and number of datasets on which they are best.
+
+    With tests, letters say which methods do not differ significantly.
+    """
     best = ranking.ranks.min(axis=1, keepdims=True)
     wins = (ranking.ranks == best).sum(axis=0)
     means = ranking.table.values.mean(axis=0)
@@ -68,7 +71,10 @@ def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
 
 
 def pairs_table(ranking: MethodRanking) -> TextTable:
-    """Return the tests of all pairs of methods."""
+    """Return the table of the tests of all pairs of methods, the better ranked one first.
+
+    Only pairs of the most important methods may have posterior probabilities.
+    """
     tests = ranking.tests
     assert tests is not None
     rows = []
@@ -102,7 +108,10 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
 
 
 def wins_table(ranking: MethodRanking) -> TextTable:
-    """Return on how many datasets the method of each row is better than, equal to and worse than others."""
+    """Return a matrix with the datasets on which a method wins, ties and loses against each other one.
+
+    Methods are the rows, and by their numbers the columns.
+    """
     n = ranking.n_datasets
     rows = []
     for row, name in enumerate(ranking.methods):
@@ -118,6 +127,7 @@ def wins_table(ranking: MethodRanking) -> TextTable:
 
 
 def _columns(ranking: MethodRanking) -> range:
+    """Return the columns of the methods, in the order of the ranking."""
     return range(len(ranking.methods))
 
 

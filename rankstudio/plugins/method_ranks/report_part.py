@@ -17,7 +17,7 @@ Block = Paragraph | TextTable | Figure
 
 
 def rank_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the diagram and the tables of the ranking, or why there is none."""
+    """Yield the diagram and tables of the ranking of methods, or why there is none."""
     try:
         ranking = study_ranking([source], source.measure)
     except PlanError as error:

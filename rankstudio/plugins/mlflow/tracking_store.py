@@ -87,12 +87,17 @@ class MlflowLog:
             or f"RankStudio {_allowed_key(data_name)}"
         )
         self._client: Any = None
+
         # the id of the run in MLflow; "" before the run begins, and after a failure
         self._run = ""
         self._units: dict[tuple[int, int], str] = {}
 
     def follow(self, event: Event) -> None:
-        """Log an event."""
+        """Log an event of a run: its beginning, and each finished unit and fold.
+
+        A unit is the training with one combination of parameters on one fold.
+        Nothing is logged after a failure.
+        """
         match event:
             case RunStarted(plan=plan):
                 self._attempt(lambda: self._begin(plan))
@@ -136,7 +141,7 @@ class MlflowLog:
             )
 
     def _begin(self, plan: Plan) -> None:
-        """Begin a run in MLflow, with the plan as parameters."""
+        """Begin a run in MLflow, with the plan as parameters, in the experiment of the data."""
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
         experiment = (
@@ -153,7 +158,10 @@ class MlflowLog:
         self._log_params(self._run, _plan_as_parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
-        """Log the path of a unit as a child run: its parameters, and its measures after each step."""
+        """Log the path of a unit as a child run: its parameters, and its measures after each step.
+
+        A unit is the training with one combination of parameters on one fold.
+        """
         # The child run is named after the fold and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)
@@ -165,9 +173,11 @@ class MlflowLog:
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
+
         # The run is kept for what is logged of the unit later.
         self._units[unit.fold, unit.position] = run
         self._log_params(run, {"fold": str(unit.fold), **settings})
+
         # One row for each measure and step.
         series = {
             "criterion": path.criterion,
@@ -233,6 +243,7 @@ class MlflowLog:
             else []
         )
         self._log_metrics(self._run, [*rows, *sizes])
+
         # The files are written to a temporary folder, from which they are logged.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             write_results(result, folder)
@@ -262,6 +273,8 @@ class MlflowLog:
             for name, value, step in rows
             if math.isfinite(value)
         ]
+
+        # MLflow accepts a limited number of metrics at once.
         for first in range(0, len(values), _MAX_METRICS):
             self._client.log_batch(run, metrics=values[first : first + _MAX_METRICS])
 
@@ -336,6 +349,7 @@ def _allowed_key(name: str) -> str:
 def _failure_reason(error: BaseException | None) -> str:
     """Return the reason of a failure in one line; the library describes an absent server in a paragraph."""
     first = error
+    # An error of the network may be the cause of the error, or the cause of that.
     while error is not None:
         if type(error).__module__ == "requests.exceptions":
             return "the server does not respond"

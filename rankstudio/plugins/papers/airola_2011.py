@@ -85,7 +85,7 @@ class PrintedExperiment:
     agrees: tuple[bool, ...] = ()
 
     def text_rows(self) -> list[list[str]]:
-        """Return the values as they are shown."""
+        """Return the values as texts, in the number formats of their columns."""
         return [
             [
                 _cell_text(value, column.form)
@@ -106,6 +106,7 @@ class PrintedExperiment:
 
 
 def _cell_text(value: Any, form: str) -> str:
+    """Return a value in the number format of its column; "" for None."""
     if value is None:
         return ""
     if form == P_VALUE:
@@ -131,9 +132,11 @@ _PAIR_COLUMNS = (
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and
-    4, 3 fall within the objects and rise between them.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1
+    and 4, 3 fall within the objects and rise between them. Relevant pairs are
+    those within an object; there is a model for each of three costs of a pair.
     """
+    # weight of the only feature, learned from relevant pairs and from all pairs
     weights = {
         equation: (
             _learned_weight(regularization, cost, "query"),
@@ -163,6 +166,7 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
 def _learned_weight(
     regularization: float, cost: CostName, pairs: Literal["query", "all"]
 ) -> float:
+    """Return the weight that RankRLS learns for the only feature of the example."""
     model = RankRLS(
         regularization, cost=cost, ties=False, weighting="none", pairs=pairs
     )
@@ -198,7 +202,9 @@ def training_growth(
     sizes : sequence of int
         Numbers of documents.
     seed : int, default 0
+        Seed of the documents.
     """
+    # seconds by number of documents, for each method
     printed_seconds = {
         name: dict(zip(printed["inputs"], printed[name], strict=False))
         for name in ("RankRLS", "RankSVM")
@@ -219,6 +225,8 @@ def training_growth(
         )
         for m in sizes
     )
+
+    # the exponent e of the growth m^e, here and as printed
     growth = [
         f"{name} {_exponent_text(seconds[name])} here, {_exponent_text(printed_seconds[name])} as printed"
         for name in seconds
@@ -240,6 +248,7 @@ def training_growth(
 
 
 def _estimators() -> dict[str, Any]:
+    """Return the two nonlinear methods to be timed, by their names."""
     return {
         "RankRLS": KernelRankRLS(),
         "RankSVM": RankSVM(kernel="rbf", loss="hinge", tol=1e-3),
@@ -256,6 +265,7 @@ def _drawn_documents(m: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
+    """Return the seconds of processor time to fit an estimator to one ranking."""
     began = process_time()
     estimator.fit(X, y, qid=np.ones(len(y), dtype=np.int64))
     return process_time() - began
@@ -307,9 +317,16 @@ def cost_rows(
         Results on the same data, by the paper's names.
     printed : mapping of str to mapping
         "BioInfer" and "Jester", each with results by the paper's names.
+
+    Returns
+    -------
+    PrintedExperiment
+        A row per cost or method, with a test against the reference, cost (21).
     """
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
+
+    # `family` corrects the p values for their number.
     tests = dict(
         zip(
             names,
@@ -339,7 +356,11 @@ def cost_rows(
 
 
 def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
-    """Yield the notes on the table of costs: missing data, tests, and the effect of pooled pairs."""
+    """Yield the notes on the table of costs: missing data, tests, and the effect of pooled pairs.
+
+    Pooled pairs are those of documents of different queries; such runs end in
+    `ALL_PAIRS`.
+    """
     n_queries = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
     yield (
         "BioInfer and Jester are not available: the printed numbers are from other data, so only the order "
@@ -384,10 +405,13 @@ def ohsumed_rows(
     results : mapping of str to RunResult
         Results by the paper's names in Tables 2 and 6.
     dataset : FoldedDataset
+        OHSUMED, with the test parts on which the runs are measured.
     printed : mapping of str to float
         Printed values by the paper's names in Table 3. Our value is missing in a row
         without a run.
     """
+    # Only with the features of LETOR 2.0 should our numbers agree with the printed
+    # ones.
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows = []
     agrees = []
@@ -457,7 +481,7 @@ def bipartite_error(
         test = folds[fold_result.fold].test
         if test is None:
             continue
-        labels = (test.y >= relevant).astype(np.float64)
+        labels = (test.y >= relevant).astype(np.float64)  # 1 and 0
         evaluator = Evaluator(
             labels,
             test.query_ptr,
@@ -500,11 +524,13 @@ def held_out_errors(
     Parameters
     ----------
     data : RankingDataset
+        Documents of which some of each query are basis vectors of the kernel model.
     per_query : int, default 2
         Number of basis vectors per query.
     gamma : float
         Width parameter of the Gaussian kernel.
     seed : int, default 0
+        Seed of the basis vectors and the folds.
 
     Returns
     -------
@@ -514,8 +540,10 @@ def held_out_errors(
     """
     kernel = Kernel("rbf", gamma)
     y = data.y
+
+    # Features whose products approximate the kernel, from the basis vectors.
     mapped = _mapped_documents(kernel, data, per_query, seed)
-    fold = _fold_of_each_query(data, seed)[data.query_index]
+    fold = _fold_of_each_query(data, seed)[data.query_index]  # of each document, (m,)
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
     for number in range(_N_FOLDS):
         is_held_out = fold == number
@@ -528,11 +556,14 @@ def held_out_errors(
 def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     """Return the sum of squared errors of least squares on held-out documents for each λ of the grid.
 
-    With X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
+    ``features``, (m, r), and labels ``y``, (m,), are those of all documents, and
+    ``held_out``, (m,), says which are held out. The result has the shape (L,). With
+    X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
     products = vectors.T @ (train.T @ y[~held_out])
+
     # (features, λ)
     weights = products[:, None] / (
         np.maximum(eigenvalues, 0.0)[:, None] + np.array(GRID)
@@ -544,7 +575,11 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
 def removal_error(
     data: RankingDataset, name: str, per_query: int = 2
 ) -> PrintedExperiment:
-    """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1)."""
+    """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1).
+
+    ``name`` is that of the data, and ``per_query`` the number of basis vectors per
+    query.
+    """
     errors = held_out_errors(data, per_query)
     removed = errors["removed"]
     basis_kept = errors["kept"]
@@ -552,6 +587,7 @@ def removal_error(
     rows = tuple(
         zip(GRID, removed.tolist(), basis_kept.tolist(), ratio.tolist(), strict=True)
     )
+
     # The first exponent of the grid is -9.
     best_removed, best_kept = (
         f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept)
@@ -584,6 +620,7 @@ def removal_time(
     Parameters
     ----------
     data : RankingDataset
+        Documents of which some of each query are basis vectors.
     name : str
         Name of the data.
     printed : mapping of str to mapping
@@ -613,6 +650,8 @@ def removal_time(
         map_without = partial(_mapped_without_held_out, kernel, data, mapped.basis)
         for splitting, fold in fold_of_query.items():
             count = int(fold.max()) + 1
+
+            # rows of the documents that are held out; only a few hold-outs are timed
             parts = [np.flatnonzero(fold[query] == number) for number in range(count)][
                 :_N_TIMED_QUERIES
             ]
@@ -658,7 +697,7 @@ _TIME_COLUMNS = (
 
 
 def _time_sentences(fold: Ints) -> tuple[str, ...]:
-    """Return the note on the timed hold-outs, given the fold of each query."""
+    """Return the note on the timed hold-outs; ``fold``, (Q,), is the fold of each query."""
     count = int(fold.max()) + 1
     timed = min(count, _N_TIMED_QUERIES)
     return (
@@ -668,6 +707,7 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
+    """Return the processor time for all parts."""
     began = process_time()
     for rows in parts:
         work(rows)
@@ -684,6 +724,7 @@ def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
 def _mapped_documents(
     kernel: Kernel, data: RankingDataset, per_query: int, seed: int
 ) -> NystromFeatures:
+    """Return the Nyström features of all documents, with some basis vectors per query."""
     basis = basis_rows(data.query_ptr, per_query * data.n_queries, "per_query", seed)
     return NystromFeatures.of(kernel.matrix(data.X[basis], data.X), basis)
 
@@ -744,7 +785,9 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     share : float, default 1.0
         Share of the repetitions to run.
     seed : int, default 0
+        Seed of the drawn documents.
     """
+    # estimated minus true AUC of each simulation
     deviations = {
         simulation.name: finish(
             simulate_auc(
@@ -795,6 +838,8 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     The deviations are those of :data:`SIMULATIONS`, in their order.
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
+
+    # the numbers that the conclusions are about: bias, and standard deviations
     worst = max(
         abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal)
     )
@@ -840,6 +885,7 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
 
 
 def _estimate(values: Any, estimator: str) -> float:
+    """Return the value of an estimator, by its name, from those of all."""
     return float(values[ESTIMATORS.index(estimator)])
 
 
@@ -894,8 +940,9 @@ def split_queries(
     Parameters
     ----------
     dataset : FoldedDataset
+        Data from whose queries the training queries are drawn.
     n_queries, repetitions, seed : int
-        Parameters of :func:`rankstudio.plugins.lab.simulation.selection_simulation.simulate_selection`.
+        Number of training queries, number of times that they are drawn, and seed.
     """
     rows: list[tuple[Any, ...]] = []
     for name, learner in learners().items():
@@ -905,6 +952,8 @@ def split_queries(
                 estimators=_ESTIMATORS,
             )
         )  # fmt: skip
+
+        # Estimates by folds of queries in fifths, and by folds of documents.
         _, unsplit, split = simulation.estimates.T
         excess = split - unsplit
         error = float(excess.std() / np.sqrt(repetitions))
@@ -917,6 +966,8 @@ def split_queries(
                 error,
             )
         )
+
+    # columns 5 and 6 are the effect of splitting, and its standard error
     rise, error = max(row[5:7] for row in rows)
     notes = (
         f"{n_queries} training queries, drawn {repetitions} times; the truth is the AUC on all other "
@@ -982,6 +1033,12 @@ def experiments(
         Folds with a test part; experiments that need only training data use the
         training part of the first.
     effort : Effort, optional
+        Sizes and repetitions of the experiments; by default those of the thesis.
+
+    Returns
+    -------
+    dict of str to callable
+        Each runs an experiment when it is called.
     """
     extent = effort or Effort()
     printed = _published_values()["printed"]
@@ -1006,6 +1063,8 @@ def experiments(
         "Section 5.4": lambda: [auc_estimates(extent.share)],
         "Section 5.5": lambda: [split_queries(dataset, repetitions=extent.repetitions)],
     }
+
+    # On one processor, neither seconds nor last bits depend on other processors.
     return {
         name: partial(_results_on_one_processor, work) for name, work in by_name.items()
     }
@@ -1017,6 +1076,7 @@ def absent() -> dict[str, str]:
 
 
 def _published_values() -> dict[str, Any]:
+    """Return the printed numbers of the thesis."""
     return table("published", f"{KEY}.toml")
 
 

@@ -41,13 +41,17 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTabl
 def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
     """Return the decisions of a run by thresholds, and the areas under its curves, as tables.
 
+    A decision takes all documents with scores of at least a threshold.
+
     Raises
     ------
     PlanError
-        If the run has no decisions, as :func:`run_decisions` states.
+        If a fold has no documents to judge by a threshold, or no complete model.
     """
     fold_decisions = run_decisions(run, data)
     tables = [_decisions_table(run, fold_decisions)]
+
+    # NaN: an interval of the AUC is defined only for parts that are one ranking each.
     low, _ = fold_decisions.mean_auc_interval
     if not isnan(low):
         tables.append(_auc_table(fold_decisions))
@@ -85,6 +89,10 @@ def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable
 
 
 def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
+    """Return the cells of a row: fold, rule, threshold, and the quality of the decision.
+
+    The threshold is None in the row of the mean.
+    """
     decision = row.decision
     threshold = (
         None if isnan(decision.threshold) else formatted(decision.threshold, ".4g")
@@ -124,6 +132,7 @@ def _auc_table(fold_decisions: Decisions) -> AnalysisTable:
 
 
 def _decision_row(row: DecisionRow) -> RunTableRow:
+    """Return a decision as a row of a table of the run, with its numbers by name."""
     values: dict[str, float | str] = {
         "rule": row.rule,
         "threshold": row.decision.threshold,

@@ -100,15 +100,20 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     Parameters
     ----------
     scores : ndarray of shape (m,)
+        Scores of the documents.
     relevant : ndarray of shape (m,), bool
+        Whether each document is relevant.
 
     Notes
     -----
     O(m log m). Documents with equal scores are taken together.
     """
     order = np.argsort(-scores, kind="stable")
+
     # last document of each distinct score
     ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
+
+    # relevant documents among those taken, and F, for each possible threshold
     n_found = np.cumsum(relevant[order])[ends]
     f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
     best_end = ends[int(np.argmax(f))]
@@ -119,8 +124,9 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    If this would divide documents with equal scores, all of these are left out. See
-    `best_threshold` for the parameters.
+    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says
+    which are relevant. If this would divide documents with equal scores, all of
+    these are left out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -136,7 +142,11 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 
 
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
-    """Return the decision that takes all documents with scores of at least the threshold."""
+    """Return the decision that takes all documents with scores of at least the threshold.
+
+    It has precision, recall and F of the documents taken. ``scores`` and
+    ``relevant`` have the shape (m,).
+    """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))
     n_taken = int(np.count_nonzero(is_taken))
@@ -182,7 +192,7 @@ def run_decisions(
     least_relevant = convention(run.plan.convention).relevant_from
     no_interval = (float("nan"), float("nan"))
     decisions = []
-    rankings = []
+    rankings = []  # scores and relevance of each judged part
     for fold_result in run.folds:
         fold = fold_of_number[fold_result.fold]
         part = fold.test if uses_test else fold.vali
@@ -282,6 +292,7 @@ def decision_rows(decisions: Decisions) -> list[DecisionRow]:
 
 
 def _mean_decision(decisions: Sequence[Decision]) -> Decision:
+    """Return the means of precision, recall and F."""
     table = np.array(
         [(decision.precision, decision.recall, decision.f) for decision in decisions]
     )
@@ -289,4 +300,5 @@ def _mean_decision(decisions: Sequence[Decision]) -> Decision:
 
 
 def _is_relevant(part: RankingDataset, least_relevant: float) -> Bools:
+    """Return whether each document is relevant, (m,)."""
     return np.asarray(part.y >= least_relevant)

@@ -111,7 +111,11 @@ def runs_of_paper(
 
 
 def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
-    """Return the number of stated parameters with the same value in a plan, minus that of the others."""
+    """Return the number of stated parameters with the same value in a plan, minus that of the others.
+
+    ``stated`` has the parameters as a file states them: grids may be texts.
+    """
+    # A plan of these parameters turns the texts into values.
     stated_parameters = plan_from_dict(
         {"data": plan.data, "method": plan.method, "parameters": stated}
     ).parameters
@@ -146,6 +150,7 @@ _RUNS_BY_SIZE = {
 
 def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
     """Yield Figures 1 to 5 of the paper on FSMRank, as far as its runs are there."""
+    # the first run there is of each curve, by the curve's legend
     runs: dict[str, RunResult] = {}
     for legend, names in _RUNS_BY_SIZE.items():
         present = [results[name] for name in names if name in results]
@@ -171,15 +176,22 @@ def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFig
 def _figure_by_size(
     data: FoldedDataset, runs: Mapping[str, RunResult], name: str
 ) -> CurvesFigure | None:
-    """Return the test measure of some runs, by legend, over the number of features, as the paper draws it."""
+    """Return the figure of the test measure ``name`` of some runs over the number of features.
+
+    ``runs`` are those of each curve by its legend. None if no run has the measure.
+    """
     curves = run_curves(
         list(runs.values()), name, None, [data] * len(runs), part="test"
     )
+
+    # A curve has the same number, and so the same color, whichever runs there are.
     numbers = [list(_RUNS_BY_SIZE).index(legend) + 1 for legend in runs]
     named = list(zip(numbers, runs, strict=True))
     figure = run_curves_figure(data.name, named, curves, numbers[0], name, part="test")
     if figure is None:
         return None
+
+    # Runs without a curve have no series in the figure.
     legends = [
         legend for legend, curve in zip(runs, curves, strict=True) if curve is not None
     ]
@@ -288,6 +300,7 @@ def significance_bars(
         values = []
         marks = []
         for ranker in rankers:
+            # The paper's name of a run is "selector, ranker".
             run = results.get(f"{selector}, {ranker}")
             values.append(run.average[name] if run is not None else float("nan"))
             marks.append(
@@ -325,7 +338,11 @@ def _significance_marks(
     selectors: Sequence[str],
     name: str,
 ) -> str:
-    """Return "+" and "*" if a run differs significantly from its rivals, see :func:`significance_bars`."""
+    """Return the marks of a run: "+" and "*" if it differs significantly from its rivals.
+
+    The rival of "+" is the run with all features (WAF), those of "*" are the runs
+    of the other selectors, with the same ranker.
+    """
     if selector == "WAF":
         return ""
     rivals = {
@@ -350,7 +367,8 @@ def _significance_marks(
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
 
-    It is None if the feature has no densities to draw.
+    FS-ED scores a feature by how much its densities differ between relevant and
+    other documents. The figure is None if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -403,6 +421,7 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
 def _airola_figures(
     data: FoldedDataset, findings: Sequence[PrintedExperiment]
 ) -> Iterator[StudyFigure]:
+    """Yield the figures of the thesis; an experiment among ``findings`` is not run again."""
     yield StudyFigure(
         "paper1-figure1", "costs of a pair by its predicted difference", pair_costs
     )
@@ -463,6 +482,8 @@ def turned_directions() -> CurvesFigure:
     One line is learned from all pairs, the other one from relevant pairs only.
     """
     example = airola_2011.irrelevant_pairs()
+
+    # the row with the cost (21), which is that of RankRLS
     _, relevant_weight, all_weight = next(
         row for row in example.rows if row[0].endswith("(21)")
     )
@@ -508,7 +529,10 @@ def removal_curves(
     """
     name = data.name
     train = data.folds[0].train
-    with STEADY:  # as for the table: the ratio at the smallest λ depends on rounding
+
+    # STEADY fixes the order of sums, as for the table: the ratio at the smallest λ
+    # depends on rounding.
+    with STEADY:
         experiment = (
             airola_2011.removal_error(train, name) if finding is None else finding
         )

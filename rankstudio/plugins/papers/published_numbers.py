@@ -11,7 +11,7 @@ from rankstudio.plugins.papers.reproduction import load_reproduction
 
 
 def numbers() -> tuple[Published, ...]:
-    """Return the published numbers in ``results.csv``, then those of the paper on FSMRank."""
+    """Return the published averages that are known: those in ``results.csv``, then FSMRank's."""
     with resource("published", "results.csv").open(
         encoding="utf-8", newline=""
     ) as file:
@@ -19,6 +19,7 @@ def numbers() -> tuple[Published, ...]:
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)
         ]
+
     # The paper repeats some of LETOR's numbers, which are left out.
     letor_numbers = {
         (p.dataset, p.method, p.when, p.measure, p.value)
@@ -37,7 +38,11 @@ def numbers() -> tuple[Published, ...]:
 
 
 def _averages_of_paper(key: str, authors: str) -> Iterator[Published]:
-    """Yield the averages over folds that a paper prints, with the conditions of its runs."""
+    """Yield the averages over folds that a paper prints, with the conditions of its runs.
+
+    ``key`` is that of the paper, and ``authors`` are named in the source of each
+    number.
+    """
     paper = load_reproduction(key)
     for printed in paper.tables:
         for name, values in printed["rows"].items():

@@ -142,7 +142,7 @@ class Reproduction:
         )
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
-        """Return the tables of a dataset.
+        """Return the tables of the paper on a dataset, found by the beginning of its name.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Reproduction:
         tables = self.of(data)
         table_measures = [
             name for table in tables for name in _measures_of_table(table)
-        ] or ["MAP"]
+        ] or ["MAP"]  # a plan needs at least one measure
         claim_measures = [name for claim in self.claims for name in claim["measures"]]
         measures = tuple(dict.fromkeys((*table_measures, *claim_measures)))
         extra_runs = self.figure_runs if figures else ()
@@ -199,6 +199,8 @@ class Reproduction:
             name for claim in self.claims for name in (claim["run"], claim["against"])
         ]
         table_runs = [name for table in tables for name in _runs_of_table(table)]
+
+        # a dict keeps the order, without repetitions
         names = dict.fromkeys((*table_runs, *claim_runs, *extra_runs))
         return {
             name: self._plan(name, location, convention, measures) for name in names
@@ -207,7 +209,7 @@ class Reproduction:
     def _plan(
         self, name: str, location: str, convention: str, measures: tuple[str, ...]
     ) -> Plan:
-        """Return the plan of a run on a dataset."""
+        """Return the plan of the run ``name`` of the paper on the data at a location."""
         settings = {
             key: value for key, value in self.runs[name].items() if key not in _ABOUT
         }
@@ -220,7 +222,10 @@ class Reproduction:
         return plan_from_dict({**protocol, **settings})
 
     def compared_claims(self, results: Mapping[str, RunResult]) -> tuple[Claim, ...]:
-        """Return the claims of the paper, each with the comparison of our runs."""
+        """Return the claims of the paper, each with a test of our two runs by each measure.
+
+        ``results`` are our runs by the paper's names.
+        """
         from rankstudio.engine.analysis.comparisons.significance import compare_with  # noqa: PLC0415 - scipy
 
         return tuple(
@@ -246,7 +251,9 @@ class Reproduction:
     ) -> PaperTable:
         """Return one of the tables with our values next to the printed ones.
 
-        Without data, rows that must be measured again are left out.
+        ``printed`` has the printed numbers; its fields say which kind of table it
+        is. ``results`` are our runs by the paper's names. Without data, rows that
+        must be measured again are left out.
         """
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
@@ -260,7 +267,11 @@ class Reproduction:
     def _table_of_folds(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table with a row per fold and a column per method."""
+        """Return a table of one measure with a row per fold and a column per method.
+
+        ``printed`` has the printed numbers of each method: those of the five
+        folds, and their mean.
+        """
         measure = printed["measure"]
         values_of_method = printed["columns"]
         rows = []
@@ -272,6 +283,7 @@ class Reproduction:
             ]
             printed_values = (values[row_index] for values in values_of_method.values())
             rows.append((label, _cells(printed_values, ours)))
+
         # The note of a run states what the paper does not specify: its numbers need not
         # agree.
         promised = tuple("note" not in self.runs[name] for name in values_of_method)
@@ -285,7 +297,10 @@ class Reproduction:
     def _table_of_averages(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table of averages over the folds, with a row per method and a column per measure."""
+        """Return a table of averages over the folds, with a row per method and a column per measure.
+
+        No cell need agree: the paper does not specify the experiment completely.
+        """
         measures = tuple(printed["measures"])
         rows = [
             (name, _cells(values, [results[name].average[m] for m in measures]))
@@ -302,7 +317,10 @@ class Reproduction:
 def _selected_features_table(
     title: str, printed: Mapping[str, Any], result: RunResult
 ) -> PaperTable:
-    """Return the table of λ, size and first features of each fold's model, with a column per fold."""
+    """Return the table of λ, size and first features of each fold's model, with a column per fold.
+
+    ``printed`` has the printed values of each fold, and ``result`` is our run.
+    """
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
     lambdas = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
     printed_features = printed["first"]
@@ -351,6 +369,7 @@ def _cells(
 
 
 def _cell_text(value: float | str) -> str:
+    """Return a value as a text, numbers with four decimals."""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
@@ -370,6 +389,8 @@ def _used_features_table(
     rankers = tuple(next(iter(printed["used"].values())))
     rows = []
     further_rows = []
+
+    # Rows with the sizes of the best test results are shown last.
     sizes = tuple(printed.get("coarse_sizes", ()))
     for selector in printed.get("coarse", ()):
         if data is None:
@@ -406,6 +427,7 @@ def _best_test_size(
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
+    # mean test measure at each size
     (curve,) = run_curves([result], measure, 0, [data], part="test")
     if curve is None:
         return ""
@@ -424,6 +446,8 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
     if not result.plan.entry.selects:
         return len(result.feature_ids)
     length = min(len(path.steps) for fold in result.folds for path in fold.paths)
+
+    # best validation measure of any combination at each step, of each fold
     best = [
         np.max([path.validation[measure][:length] for path in fold.paths], axis=0)
         for fold in result.folds
@@ -439,7 +463,11 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the runs whose results a table has."""
+    """Return the names of the runs whose results a table has.
+
+    A table has one run, or a run for each selector and ranker, or one for each
+    column or row.
+    """
     if "run" in table:
         return (table["run"],)
     if "used" in table:
@@ -484,6 +512,8 @@ def load_reproduction(key: str) -> Reproduction:
             f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}."
         )
     values = table("published", f"{key}.toml")
+
+    # For a paper on other data, tables without printed numbers stand for its runs.
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [
         {

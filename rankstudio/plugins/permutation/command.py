@@ -99,7 +99,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the command; return its exit status."""
+    """Run a permutation test of a method's path, and print it; return the exit status.
+
+    After Ctrl+C, the permutations so far are printed.
+    """
     from rankstudio.engine.experiment.units.single_path import SinglePath
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
@@ -122,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
 def as_dict(
     path: SinglePath, test: PermutationTest, dataset: FoldedDataset
 ) -> dict[str, Any]:
-    """Return the test as dicts and lists of plain values."""
+    """Return the test of a path as plain values for JSON, with a dict for each step."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     # Each step has its feature, its criterion and the band of permuted criteria.
@@ -157,12 +160,14 @@ def _feature_of_each_step(
 def _heading_lines(
     path: SinglePath, test: PermutationTest, dataset: FoldedDataset
 ) -> tuple[str, str]:
+    """Return two lines: the method and its data, and what was permuted how often."""
     N = test.permuted.shape[0]
     part = f", training part of fold {path.fold}" if len(dataset.folds) > 1 else ""
     n_queries = path.data.ptr.size - 1
     file = preferences_of(path.plan).get("path")
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
     subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"
+
     # Documents of one ranking are permuted as a whole.
     queries = "one ranking" if path.data.one_ranking else f"{n_queries} queries"
     among = "among all documents" if path.data.one_ranking else "within each query"
@@ -175,6 +180,10 @@ def _heading_lines(
 def _test_table(
     path: SinglePath, test: PermutationTest, dataset: FoldedDataset
 ) -> Block:
+    """Return a table with the criterion of each step, its band with permuted labels, and p.
+
+    A step without a single feature of its own has no name.
+    """
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))

@@ -57,7 +57,7 @@ class CriterionBand:
 
     @classmethod
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
-        """Summarize a test."""
+        """Summarize a test; criteria are divided by ``divisor``: m if they are sums over m documents."""
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor
@@ -71,7 +71,7 @@ class CriterionBand:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the number of permutations, and the values of each step as a dict."""
+        """Return the number of permutations, and a list with a dict of values for each step."""
         columns = {
             "criterion": self.observed,
             "permuted_mean": self.mean,
@@ -96,10 +96,11 @@ def band_steps(
     Parameters
     ----------
     plan : Plan
-        Plan from `single_plan`; the permutations use its seed.
+        Plan with one value of each parameter; the permutations use its seed.
     dataset : FoldedDataset
         Data divided as in the plan.
     n_permutations : int, default 999
+        Number of permutations of the whole test.
 
     Yields
     ------
@@ -111,6 +112,7 @@ def band_steps(
     PlanError, ParameterError
         If the plan cannot be trained with permuted labels or preferences.
     """
+    # All parameters count as explicit, so that those of the plan stay.
     path = SinglePath.of(plan, dataset, plan.entry.defaults)
     block = (
         _PREFERENCE_PERMUTATIONS_PER_STEP
@@ -129,9 +131,9 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
     Parameters
     ----------
     plan : Plan
-        Plan of one path, as returned by
-        :func:`rankstudio.engine.experiment.units.single_path.single_plan`.
+        Plan with one value of each parameter, for one fold.
     n_permutations : int
+        Number of permutations.
 
     Returns
     -------
@@ -139,6 +141,7 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
         One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
+
     # each grid has one value in the plan of a path
     grids = [p.name for p in plan.entry.grids]
     words += [
@@ -159,8 +162,10 @@ def permutation_as_python(
 
     Parameters
     ----------
-    plan, n_permutations
-        As in :func:`permutation_as_command`.
+    plan : Plan
+        Plan with one value of each parameter, for one fold.
+    n_permutations : int
+        Number of permutations.
     computed_with : Mapping of str to str
         Versions of software with which the test gives the same bits, if known.
     """

@@ -64,8 +64,12 @@ def labelled_paths(
     Parameters
     ----------
     estimator : LinearRanker
+        Method whose path is trained; it is not fitted here.
     data : TrainingData
+        Documents grouped by query.
     """
+    # Shared computations need all documents in memory; otherwise each path is trained
+    # on its own.
     if data.several:
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
@@ -88,6 +92,7 @@ def _shared_learner(
     """Return a function that trains several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
+        """Train a path for each order of the labels, with computations that the paths share."""
         yield from ()  # makes this a generator, as `Criteria` are
         return paths(np.stack([y[order] for order in orders]), on_threads)
 
@@ -97,9 +102,13 @@ def _shared_learner(
 def _refitting_paths(
     estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]
 ) -> PermutedPaths:
-    """Return paths that are each trained anew, on the data that ``relabelled`` returns for an order."""
+    """Return paths that are each trained anew, on the data that ``relabelled`` returns for an order.
+
+    An order has the position whose label each document gets.
+    """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
+        """Train a path for each order of the labels, one after the other."""
         criteria = []
         for order in orders:
             path_criteria = yield from learned_path(estimator, relabelled(order))
@@ -110,12 +119,12 @@ def _refitting_paths(
 
 
 def _with_labels(data: QueryData, labels: Floats) -> QueryData:
-    """Return documents with other labels; centered features, which are cached, are kept."""
+    """Return documents with other ``labels``, (m,); their centered features are not computed again."""
     if data.sparse:
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     centred_X, _ = data.centred
-    # a cached property
+    # `centred` is a cached property: its value is set, with the centered labels.
     vars(relabelled)["centred"] = centred_X, centre(labels[:, None], data.ptr)[:, 0]
     return relabelled
 
@@ -127,6 +136,8 @@ def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     last step counts.
     """
     method = type(estimator)(**estimator.get_params(deep=False))
+
+    # Progress of the training is passed on, without its own share and text.
     steps = yield from steps_of(
         method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0)
     )
@@ -156,13 +167,17 @@ def preferred_paths(
     data : QueryData
         Documents with preferences.
     """
+    # a function from an order (m,) to data in which documents have exchanged places in
+    # the preferences
     exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
 
         def paths(orders: Sequence[Ints]) -> Criteria:
+            """Train a path for each order of the documents, on several threads."""
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
+                """Train the path of one order."""
                 criteria[number] = finish(
                     learned_path(estimator, exchanged(orders[number]))
                 )
@@ -275,11 +290,19 @@ def permutation_steps(
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield the test with a growing number of permutations, and return the complete test.
 
+    The whole path is trained again with labels permuted within each query, to
+    compare its criterion at each step with that by chance.
+
     Parameters
     ----------
-    estimator, n_permutations, seed
-        As in :func:`permutation_test`.
+    estimator : LinearRanker
+        Method with a criterion; it is not fitted here.
     data : QueryData or TrainingData
+        Documents grouped by query, with labels or preferences.
+    n_permutations : int, default 999
+        Number of permutations.
+    seed : int, default 0
+        Equal seeds give equal permutations.
     block : int, default 64
         Permutations per block; multiples of 16 give the same bits. A block has one
         permutation where each is trained separately: with several shards, sparse
@@ -297,19 +320,23 @@ def permutation_steps(
         with STEADY:
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
+
         # The criterion of each step with the original labels.
         original_order = np.arange(data.y.size)
         (observed,) = yield from _progress_then_criteria(
             steadily(paths.of([original_order]))
         )
+
         # A method without a criterion cannot be tested.
         if np.isnan(observed).any():
             raise ParameterError(
                 "estimator", type(estimator).__name__, "a method with a criterion"
             )
+
         # One row for each permutation; rows after
         # the last computed one are not used yet.
         criteria = np.empty((count, observed.size))
+
         # A block of permutations is computed at
         # once, unless each needs a fit of its own.
         block = 1 if paths.refits else block
@@ -330,7 +357,7 @@ def permutation_steps(
 
 
 def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats]]:
-    """Yield None at each step of a computation, and return its criteria."""
+    """Yield None at each step of a computation, and return its criteria, one array per path."""
     while True:
         try:
             next(work)
@@ -343,7 +370,11 @@ def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats
 def _permuted_paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
-    """Return the context that provides the paths, and a mask (m,) of the rows to permute; None for all."""
+    """Return the context that provides the paths, and a mask (m,) of the rows to permute.
+
+    The mask is None for all rows. Of data with preferences, only documents that
+    some preference compares are permuted.
+    """
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None

@@ -92,9 +92,10 @@ def relearned(
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
-        The model.
+        The model, with the parameters that it was trained with.
     column : int
-        Feature to leave out, one of ``chosen.step.selected``.
+        0-based column of the feature to leave out, one of
+        ``chosen.step.selected``.
     follow : callable, optional
         Called with every step and progress event; it may raise to end the training.
 
@@ -111,9 +112,9 @@ def relearned(
     rest = tuple(other for other in chosen.step.selected if other != column)
     columns = tuple(sorted(rest))
     ids = feature_ids[list(columns)]
-    entry = plan.ranker_entry
+    entry = plan.ranker_entry  # a second method that ranks with the features, or None
     if not rest:
-        return widened(None, 1, (), len(feature_ids))
+        return widened(None, 1, (), len(feature_ids))  # scores 0 for all documents
     if entry is not None:
         if plan.entry.combines:
             work = _without_summand(plan, train, feature_ids, chosen, column)
@@ -124,6 +125,7 @@ def relearned(
             follow(event)
         assert isinstance(event, Step)  # the last event is the only model
         return event
+
     # Without groups: a group of the plan may lack the feature now, and all remaining
     # features are to be used.
     method = estimator(
@@ -134,46 +136,65 @@ def relearned(
     )
     last: Step | None = None
     narrow = train.narrowed(columns)
+
     for event in method.work(narrow):
         follow(event)
         last = event if isinstance(event, Step) else last
+
+        # More rounds of boosting would give a better model than the one compared with.
         if (
             plan.step_kind is StepKind.ROUNDS
             and last is not None
             and last.number == chosen.step.number
         ):
             break
+
+    # The model of the remaining columns as a model of all columns of the data.
     return widened(last, last.number if last else 1, columns, len(feature_ids))
 
 
 def _without_summand(
     plan: Plan, train: TrainingData, feature_ids: Ints, chosen: Chosen, column: int
 ) -> Iterator[Step | WorkProgress]:
-    """Train the ranker on the sums of features that the model uses, with one feature left out of each sum."""
+    """Train the ranker again with one feature left out of each sum of features.
+
+    The method of such a plan combines features to weighted sums, on which a
+    second method, the ranker, is trained. Yield progress, and then the model.
+    """
     assert plan.ranker_entry is not None
     data = train.for_method(accepts_sparse=False)
     unit = chosen.unit
     selector = estimator(plan, plan.entry, unit.parameters, feature_ids)
+
     # The search finds the same sums again, as it depends only on the data and the seed.
     for event in selector.work(data):
         if isinstance(event, WorkProgress):
             yield event
         elif event.number == chosen.step.number:
             break
+
+    # weights of the features in each sum, a row per sum
     sums = selector.combinations_[: chosen.step.number].copy()  # type: ignore[attr-defined]
     sums[:, column] = 0.0
-    sums = sums[sums.any(axis=1)]
+    sums = sums[sums.any(axis=1)]  # a sum of this feature alone is gone
     rest = tuple(other for other in chosen.step.selected if other != column)
     ranker = estimator(plan, plan.ranker_entry, unit.combination.ranker, feature_ids)
+
+    # Only the model with all sums is needed, not those with fewer.
     yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
 def _parameters_for_features(
     entry: Method, parameters: Mapping[str, Any], ids: Ints
 ) -> dict[str, Any]:
-    """Return parameters for data that have only some features, all of which the method is to use."""
+    """Return parameters for data that have only the features with some ids.
+
+    Other features are removed from parameters that list features, and the
+    number of features to select is removed: the method is to use all of them.
+    """
     features = set(ids.tolist())
     changed = dict(parameters)
+
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
             changed[p.name] = tuple(
@@ -183,6 +204,7 @@ def _parameters_for_features(
             changed[p.name] = tuple(
                 pair for pair in changed[p.name] if pair[0] in features
             )
+
     if StepKind.FEATURES.limit in changed:
         changed[StepKind.FEATURES.limit] = None
     return changed
@@ -201,13 +223,15 @@ def ablated_queries(
     Parameters
     ----------
     fold : Fold
+        Fold on whose training part both models were trained.
     part : str
         "test", "vali" or "train"; the fold must have the part.
     column : int
-        Column of the feature.
+        0-based column of the feature.
     steps : pair of Step
-        The model, and the model without the feature, as :func:`relearned` returns it.
+        The model, and the model that was trained without the feature.
     measure, convention : str
+        Name of the measure, and key of the convention that defines it.
 
     Raises
     ------
@@ -223,7 +247,11 @@ def ablated_queries(
 
 
 def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
-    """Return the number of queries whose measure is the same for every left-out feature."""
+    """Return the number of queries whose measure is the same for every left-out feature.
+
+    ``ablations`` has the measures of one fold's queries for one feature each.
+    """
+    # whether each query of a fold is unchanged so far, by the number of the fold
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
         # Measures are from 0 to 1. Equal measures of two rankings may differ by the
@@ -238,6 +266,7 @@ def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
         unchanged[ablated.fold] = (
             unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
         )
+
     return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
 
 
@@ -251,6 +280,12 @@ def feature_ablation(
     ablations : sequence of AblatedQueries
         Queries of one feature, one entry per fold; at least one.
     measure : str
+        Name of the measure, for which more or less is better.
+
+    Returns
+    -------
+    FeatureAblation
+        Mean fall over the queries of all folds, with its interval and counts.
     """
     with_feature = np.concatenate([ablated.whole for ablated in ablations])
     without = np.concatenate([ablated.without for ablated in ablations])

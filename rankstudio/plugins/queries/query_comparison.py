@@ -115,7 +115,11 @@ def model_scores(step: Step, data: RankingDataset) -> Floats:
 def query_measures(
     data: RankingDataset, scores: Sequence[Floats], measure: str, convention: str
 ) -> tuple[Floats, ...]:
-    """Return a measure of some models in each query of a part, each of shape (Q,)."""
+    """Return a measure of some models in each query of a part.
+
+    ``scores`` has the scores (m,) of each model for the m documents; for each
+    model, an array of shape (Q,) is returned, one value per query.
+    """
     evaluator = Evaluator(
         data.y, data.query_ptr, convention, [measure], grading=data.grading
     )
@@ -144,15 +148,18 @@ def compare_queries(
     a, b : Mapping of int to ndarray of shape (m,)
         Scores of both models for the documents of the part, by fold number.
     measure : str
+        Name of the measure.
     convention : str
-        Key of the measures' convention.
+        Key of the convention, which says which labels are relevant.
 
     Returns
     -------
     QueryComparison
+        All queries of these folds, the largest loss of B first.
     """
     least_relevant = find_convention(convention).relevant_from
     queries: list[ComparedQuery] = []
+
     for fold in folds:
         data = fold.parts.get(part)
         if data is None or fold.number not in a or fold.number not in b:
@@ -160,10 +167,13 @@ def compare_queries(
         values = query_measures(
             data, (a[fold.number], b[fold.number]), measure, convention
         )
+
+        # number of relevant documents from the start of each query to the next one
         n_relevant = np.add.reduceat(
             (data.y >= least_relevant).astype(np.int64), data.query_ptr[:-1]
         )
         n_documents = np.diff(data.query_ptr)
+
         # The fields of ComparedQuery after `position`, in their order.
         columns = (column.tolist() for column in (n_documents, n_relevant, *values))
         rows = zip(data.query_ids, *columns, strict=True)
@@ -171,6 +181,7 @@ def compare_queries(
             ComparedQuery(fold.number, position, *row)
             for position, row in enumerate(rows)
         ]
+
     gains = np.array([query.difference for query in queries])
     if not find_measure(measure).higher_is_better:
         gains = -gains

@@ -91,17 +91,25 @@ def paths_by_queries(
 def query_paths(
     estimator: LinearRanker, data: GivenData, marked: Iterable[int]
 ) -> QueryPaths:
-    """Return the result of :func:`paths_by_queries` for grouped data."""
+    """Select features on the marked queries alone, and on all other queries alone.
+
+    ``marked`` has positions of queries, in order of their first document.
+    Each of the two groups needs at least two queries.
+    """
     rows = training_data(data)
-    Q = rows.ptr.size - 1
+    Q = rows.ptr.size - 1  # number of queries
     chosen = np.unique(np.array(list(marked), dtype=np.int64))
     if chosen.size and not 0 <= chosen[0] <= chosen[-1] < Q:
         raise ParameterError(
             "marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}"
         )
     rest = np.setdiff1d(np.arange(Q), chosen)
+
     for part in (chosen, rest):
         enough_queries(part.size, 2, _PURPOSE)
+
+    # STEADY: the same result on any number of threads. The sums over all queries are
+    # computed once; paths on some queries follow from them.
     with STEADY:
         paths = summed_paths(estimator, rows)
         return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(rest)))

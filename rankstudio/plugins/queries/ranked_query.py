@@ -126,6 +126,7 @@ class RankedQuery:
             document has the higher score. None if the scores are equal, or do not come
             from features.
         """
+        # (documents, features): what each feature adds to a score
         values = self.contributions.values
         difference = values[first] - values[second]
         lead = self.documents[first].score_a - self.documents[second].score_a
@@ -153,7 +154,7 @@ def ranked_query(
     position : int
         Position of the query in the part, from 0.
     a : Step
-        Model whose scores are split.
+        Model A, whose scores are split into contributions of features.
     scores_a, scores_b : ndarray of shape (m,)
         Scores of both models for all documents of the part.
     convention : str
@@ -165,7 +166,7 @@ def ranked_query(
         If a study did not store the model.
     """
     begin, end = (int(pointer) for pointer in data.query_ptr[position : position + 2])
-    one_query = np.array([0, end - begin])
+    one_query = np.array([0, end - begin])  # bounds of the only query, from 0
     query_scores_a = scores_a[begin:end]
     query_scores_b = scores_b[begin:end]
     grading = data.grading.taken(slice(begin, end))
@@ -173,12 +174,15 @@ def ranked_query(
         rank_order(scores, one_query, convention, grading)
         for scores in (query_scores_a, query_scores_b)
     )
+
+    # The inverse of B's order: the rank, from 1, of each document.
     rank_b = np.empty(order_a.size, dtype=np.int64)
     rank_b[order_b] = np.arange(1, order_a.size + 1)
     least_relevant = find_convention(convention).relevant_from
     contributions = score_contributions(a, data.X[begin:end][order_a], data.feature_ids)
     unnamed = tr("document {number}")
     documents = []
+
     for rank, row in enumerate(order_a.tolist(), start=1):
         label = float(data.y[begin + row])
         comment = data.comments[begin + row] if data.comments else ""
@@ -196,5 +200,6 @@ def ranked_query(
                 score_b=float(query_scores_b[row]),
             )
         )
+
     names = tuple(data.feature_names[column] for column in contributions.columns)
     return RankedQuery(data.query_ids[position], tuple(documents), contributions, names)

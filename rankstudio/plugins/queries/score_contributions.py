@@ -66,6 +66,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     Returns
     -------
     ScoreContributions
+        The part of each feature in the score of each document, and a
+        constant rest.
 
     Raises
     ------
@@ -74,7 +76,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Notes
     -----
-    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves and depth d.
+    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves
+    and depth d.
     """
     if step.linear:
         used = np.flatnonzero(step.coef)
@@ -92,7 +95,12 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 def _nonlinear_contributions(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
-    """Split the scores of a nonlinear model, given by its plain values ``beyond`` weights."""
+    """Split the scores of a nonlinear model by feature.
+
+    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n),
+    has the documents, ``column_of`` the column of each feature id, and
+    ``source`` a name of the model for errors.
+    """
     if beyond["kind"] == "sums":
         return _contributions_of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
@@ -110,8 +118,9 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
 
-    If all summands of a document are 0, its part is divided by the weights of the sum
-    instead.
+    Such a model ranks by weighted sums of features; a summand is a weight
+    times a value. If all summands of a document are 0, its part is divided by
+    the weights of the sum instead.
     """
     # the weights of each sum, a row per sum
     sums = np.array(beyond["sums"], dtype=np.float64)
@@ -120,20 +129,23 @@ def _contributions_of_sums(
     new_features = np.ascontiguousarray(
         linear_scores(np.ascontiguousarray(rows.T), sums).T
     )
+
     # the ids of the sums are 1, 2, …
     column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}
     parts = _nonlinear_contributions(
         beyond["model"], new_features, column_of_sum, source
     )
     values = np.zeros(rows.shape)
+
+    # t is a sum, and `part`, (m,), what it adds to the score of each document
     for t, part in zip(parts.columns, parts.values.T, strict=True):
         sizes = np.abs(rows * sums[t])
         total = sizes.sum(axis=1, keepdims=True)
         shares_of_weights = np.abs(sums[t]) / np.abs(sums[t]).sum()
-        shares = np.where(
-            total > 0, sizes / np.where(total > 0, total, 1.0), shares_of_weights
-        )
+        divisor = np.where(total > 0, total, 1.0)  # no division by 0
+        shares = np.where(total > 0, sizes / divisor, shares_of_weights)
         values += part[:, None] * shares
+
     order = np.argsort(columns)
     return ScoreContributions(
         tuple(columns[order].tolist()), values[:, order], parts.constant
@@ -143,13 +155,18 @@ def _contributions_of_sums(
 def _contributions_of_thresholds(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int]
 ) -> ScoreContributions:
-    """Split the scores of weak rankers, each of which adds a weight for values above a threshold."""
+    """Split the scores of weak rankers, each of which adds a weight for values above a threshold.
+
+    Each belongs to one feature, so that the weights are added up by feature.
+    ``column_of`` has the column of ``X`` for each feature id.
+    """
     weak_rankers = [
         (column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]
     ]
     used = sorted({column for column, _, _ in weak_rankers})
     index_of = {column: i for i, column in enumerate(used)}
     values = np.zeros((X.shape[0], len(used)))
+
     for column, threshold, weight in weak_rankers:
         values[:, index_of[column]] += weight * (X[:, column] > threshold)
     return ScoreContributions(tuple(used), values, 0.0)
@@ -158,8 +175,16 @@ def _contributions_of_thresholds(
 def _contributions_of_trees(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
-    """Split the scores of LightGBM's trees."""
+    """Split the scores of LightGBM's trees into Shapley values of the features.
+
+    ``beyond`` has the trees as text and the ids of their features,
+    ``column_of`` the column of ``X`` for each id, and ``source`` a name of
+    the model for errors.
+    """
+    # Raises an error for damaged trees: the model may come from a file.
     trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
+
+    # Trees name features by their position among the model's features.
     columns = np.array(
         [column_of[beyond["columns"][c]] for c in trees.columns], dtype=np.int64
     )
@@ -212,7 +237,7 @@ def kernel_contributions(
     columns = columns[order]
     vectors = vectors[:, order]
     kernel = Kernel(**beyond["kernel"])
-    if not weights.size:
+    if not weights.size:  # no basis vectors: all scores are 0
         return columns, np.zeros((len(X), columns.size)), 0.0
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
@@ -222,12 +247,16 @@ def kernel_contributions(
         split = _contributions_to_gaussian
     else:
         split = _contributions_to_polynomial
+
+    # blocks of documents, as each needs a value per basis vector
     block_size = max(1, VALUES // weights.size)
+
     for first in range(0, len(X), block_size):
         steps = X[first : first + block_size, columns] - start
         values[first : first + block_size] = split(
             kernel, vectors - start, start, weights, steps
         )
+
     score_of_start = kernel.scores(start[None, :], vectors, weights[None, :])[0, 0]
     return columns, values, float(score_of_start)
 
@@ -241,7 +270,12 @@ def _quadrature_on_unit_interval() -> tuple[Floats, Floats]:
 def _contributions_to_gaussian(
     kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
 ) -> Floats:
-    """Split the scores by exp(-γ||a + td - v||²); ``vectors`` are v - a, and ``steps`` are d = x - a.
+    """Split the scores of a Gaussian kernel, the weighted sum of exp(-γ||x - v||²), by feature.
+
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
+    - a for m documents. The result has the shape (m, s). The point between a
+    and x at t is a + td.
 
     Let e(t) be the exponential of a vector, I the integral of e(t) and J the integral
     of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I), J follows from
@@ -251,17 +285,21 @@ def _contributions_to_gaussian(
     squared_steps = np.sum(steps**2, axis=1)[:, None]
     squared_vectors = np.sum(vectors**2, axis=1)
     integral = np.zeros_like(products)  # I
+
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         squared_distances = (
             node**2 * squared_steps - 2 * node * products + squared_vectors
         )
         integral += weight * np.exp(-kernel.gamma * np.maximum(squared_distances, 0.0))
+
     end_distances = np.maximum(squared_steps - 2 * products + squared_vectors, 0.0)
+
     # e(0) - e(1)
     fall = np.exp(-kernel.gamma * squared_vectors) - np.exp(
         -kernel.gamma * end_distances
     )
     numerator = fall / (2.0 * kernel.gamma) + products * integral
+
     # J; for a document at the start, the contributions are 0 whatever it is.
     t_integral = np.divide(
         numerator, squared_steps, out=np.zeros_like(numerator), where=squared_steps > 0
@@ -273,19 +311,25 @@ def _contributions_to_gaussian(
 def _contributions_to_polynomial(
     kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
 ) -> Floats:
-    """Split the scores by (γ x'v + c)^d or x'v.
+    """Split the scores of a polynomial or linear kernel, (γ x'v + c)^d or x'v, by feature.
 
-    ``vectors`` are v - a, and ``steps`` are x - a.
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a
+    for m documents. The result has the shape (m, s).
     """
     basis_vectors = vectors + start
     if kernel.function == "linear":
         return np.asarray(steps * (weights @ basis_vectors))
     start_products = basis_vectors @ start
     step_products = steps @ basis_vectors.T
+
+    # Integral of the inner derivative along the line from a to x, by quadrature.
     slopes = np.zeros_like(step_products)
+
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         inner = kernel.gamma * (start_products + node * step_products) + kernel.coef0
         slopes += weight * np.power(inner, kernel.degree - 1)
+
     return np.asarray(
         kernel.gamma * kernel.degree * steps * ((slopes * weights) @ basis_vectors)
     )
@@ -298,9 +342,12 @@ def _split_sum(
     weights: Floats,
     steps: Floats,
 ) -> Floats:
-    """Split the scores by a sum of products of kernels.
+    """Split the scores of a kernel k that is a sum of products of kernels, by feature.
 
-    ``vectors`` are v - a, and ``steps`` are d = x - a. The gradient at a + td is
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
+    - a for m documents. The result has the shape (m, s). The gradient at a +
+    td is
 
         Σ b (i v + 2s (a + td - v)),
 
@@ -308,8 +355,10 @@ def _split_sum(
     follows from the score, so that the contributions sum to it exactly.
     """
     basis_vectors = vectors + start
+
     # The integral of the gradient without the part along d.
     slopes = np.zeros_like(steps)
+
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         points = start + node * steps
         inner, distance = kernel.sum_slopes(points, basis_vectors)
@@ -317,6 +366,7 @@ def _split_sum(
         distance *= 2.0 * weights
         slopes += weight * (inner @ basis_vectors)
         slopes -= weight * (distance @ vectors)
+
     # The rest of the change is due to the part along d.
     ends = np.concatenate((start[None, :], start + steps))
     scores = kernel.scores(ends, basis_vectors, weights[None, :])[0]
@@ -324,6 +374,7 @@ def _split_sum(
     rest = scores[1:] - scores[0]
     rest -= contributions.sum(axis=1)
     squared_steps = np.sum(steps**2, axis=1)
+
     # For a document at the start, the contributions are 0.
     along = np.divide(
         rest,

@@ -26,7 +26,8 @@ from rankstudio.plugins.report.document import Block
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the tables of each analysis for each subject.
 
-    A subject is a run, a plan, a dataset or a training part.
+    A subject is what an analysis reads: a run, a plan, a dataset or a training
+    part, with its name.
     """
     for entry in reported_analyses():
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
@@ -41,6 +42,7 @@ def _analysis_tables(
 ) -> Iterator[Block]:
     """Yield the tables of an analysis of a subject, or a paragraph that says why there are none."""
     try:
+        # With default options; the last step is the result, the others are progress.
         *_, result = analysis_steps(entry, subject, {})
     except RankStudioError as error:
         yield Paragraph(f"{name}: {error}", muted=True)
@@ -52,9 +54,9 @@ def _analysis_tables(
 
 
 def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return each run whose data are available, with these data.
+    """Return the result and the data of each run whose data are available, by the run's name.
 
-    Sealed test parts are left out.
+    Sealed test parts, whose numbers must not be seen yet, are left out.
     """
     return {
         run.name: (
@@ -67,9 +69,9 @@ def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return the plan of each run whose data are available, with the data.
+    """Return the plan and the data of each run whose data are available, by the run's name.
 
-    Sealed test parts are left out.
+    Sealed test parts, whose numbers must not be seen yet, are left out.
     """
     return {
         run.name: (
@@ -84,7 +86,7 @@ def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return each available dataset; sealed test parts are left out."""
+    """Return each available dataset, in a tuple, by its name; sealed test parts are left out."""
     return {
         run.result.data_name: (
             sealed_data(run.data) if source.is_sealed(run) else run.data,
@@ -95,7 +97,7 @@ def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return the training part of the first fold of each available dataset."""
+    """Return the first training part of each available dataset, in a tuple, by name."""
     datasets = {
         run.result.data_name: run.data for run in source.runs if run.data is not None
     }

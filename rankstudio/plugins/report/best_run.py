@@ -23,11 +23,15 @@ from rankstudio.plugins.report.document import Block
 
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:
-    """Yield the scope of a group's measures, and its best run, or a description of its only run."""
+    """Yield paragraphs on a group of comparable runs: its scope, and its best or only run.
+
+    The scope says on which queries and folds the measures are averaged.
+    """
     # The scope of the measures, and why these runs form a group.
     name = group.measure
     scope = group.group.scope
     yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
+
     # Nothing more can be said without measures, or if the runs cannot be compared.
     measured = [run for run in group.runs if name in run.result.average]
     if not measured:
@@ -37,6 +41,7 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
         return
     if group.group.unranked:
         return
+
     # The best run, or the only one.
     best = group.best if group.is_ranked else measured[0]
     value = best.result.average[name]
@@ -46,6 +51,7 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     predicate = (
         f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
     )
+
     # Sentences on the best run, on its lead over
     # the next run, and on the best single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
@@ -56,19 +62,22 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
 
 
 def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
-    """Return a sentence on the next best run, and whether the best run is significantly better."""
+    """Return a sentence on the next best run, and whether ``best`` is significantly better."""
     name = group.measure
     sign = 1.0 if measure(name).higher_is_better else -1.0
+
     # The best of the other runs.
     rivals = [
         run for run in group.runs if run is not best and name in run.result.average
     ]
     follower = max(rivals, key=lambda run: sign * run.result.average[name])
+
     # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
+
     # the tests subtract the best run
     difference = fixed(-test.found.mean_difference, sign=True)
     return (
@@ -78,9 +87,10 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 
 
 def _single_sentence(run: ReportedRun, name: str) -> str:
-    """Return a sentence that compares a run with the best single features.
+    """Return a sentence that compares a run with the best single feature of each fold.
 
-    Return "" without the measure of single features.
+    ``name`` is that of the measure. Return "" without the measure of single
+    features.
     """
     single = run.result.baseline.get(name, nan)
     if isnan(single):
@@ -105,12 +115,15 @@ def _single_sentence(run: ReportedRun, name: str) -> str:
 def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | None:
     """Compare a run with the best single feature of each fold, query by query.
 
+    ``name`` is that of the measure.
+
     Returns
     -------
     PairedComparison or None
         None if the documents or the measure's code are not available, or if the run has
         no values of the measure for each query.
     """
+    # `lacking` returns why a measure of a plug-in cannot be computed.
     if run.data is None or lacking(name) or not run.result.has_per_query(name):
         return None
     values = _single_per_query(run, name)
@@ -123,15 +136,17 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 
 
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
-    """Return the measure of the best single feature of each fold, for each query of the run's part.
+    """Return the measure of each fold's best single feature in each query of the run's part.
 
-    None if the measure has no values for each query.
+    The shape is (Q,), over the queries of all folds. None if the measure has no
+    values for each query.
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
     assert run.data is not None
     result = run.result
     ids = result.feature_ids.tolist()
+
     # The result of a run that has chosen the best single feature of each fold.
     folds = tuple(
         replace(
@@ -143,6 +158,8 @@ def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
         )
         for fold in result.folds
     )
+
+    # A run without results on the test part is measured on the validation part.
     sealed = result.part is not Part.TEST
     ranked = Remeasurement().with_measures(
         replace(result, folds=folds), run.data, [name], sealed=sealed

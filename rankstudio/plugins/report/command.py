@@ -84,7 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the command; return its exit status."""
+    """Write the report of a study to a file or to standard output; return the exit status."""
     from rankstudio.engine.analysis.reported_runs import DataOpener, no_data, read_study
     from rankstudio.plugins.report.document import html_page
     from rankstudio.plugins.report.report import make_report
@@ -107,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if not source.runs:
         text = tr("{study}: the study has no finished run to report.")
         raise StoreError(text.format(study=args.study))
+
     # Sections given in the command replace those of the study's settings.
     tell_others(source, "The report covers")
     report = make_report(replace(source, measure=name))

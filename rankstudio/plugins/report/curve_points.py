@@ -12,7 +12,7 @@ from rankstudio.engine.support.escaping import clean_text, one_line
 
 
 def points_of(figure: CurvesFigure, svg: str) -> dict[str, Any]:
-    """Return the points of the series of a figure, and where the figure has them.
+    """Return the points of a figure's series, for the script that shows them on a page.
 
     Parameters
     ----------
@@ -23,9 +23,10 @@ def points_of(figure: CurvesFigure, svg: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        "box": left, top, width and height of the area in the SVG's units. "x" and "y":
-        title, range and scale of each axis. "series": number, name, x and y of each
-        series, and the ends of intervals if there are any; missing values are None.
+        "box": left, top, width and height of the area in the SVG's units. "x" and
+        "y": title, range and scale of each axis. "series": number, name, x and y
+        of each series, and the ends of intervals if there are any; missing values
+        are None. The dict is empty if the SVG has no area of curves.
     """
     from rankstudio.engine.export.figures.painter import axis_ranges  # noqa: PLC0415 - brings matplotlib
 
@@ -55,7 +56,7 @@ def points_of(figure: CurvesFigure, svg: str) -> dict[str, Any]:
 
 
 def _axis(axis: FigureAxis, ends: tuple[float, float]) -> dict[str, Any]:
-    """Return an axis as plain values."""
+    """Return an axis as plain values; ``ends`` are its range, low and high."""
     low, high = ends
     return {
         "title": _text(axis.text),

@@ -77,6 +77,8 @@ def _element(file: bytes) -> str:
     The element has no metadata, and its ids are unique on the page.
     """
     root = ElementTree.fromstring(file)
+
+    # Tags have a namespace: "{http://www.w3.org/2000/svg}style".
     for parent in root.iter():
         for child in [c for c in parent if c.tag.endswith(("}metadata", "}style"))]:
             parent.remove(child)
@@ -93,6 +95,8 @@ def _element(file: bytes) -> str:
             part = _SERIES_PART.match(attributes.pop("id", ""))
             if part is not None:
                 attributes[f"data-{part['kind']}"] = part["number"]
+
+        # Ids, and the references to them, get a prefix that no other figure has.
         for name, beginning in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
             if name in attributes:
                 attributes[name] = (
@@ -100,6 +104,7 @@ def _element(file: bytes) -> str:
                 )
         element.attrib.clear()
         element.attrib.update(attributes)
+
     # These attributes replace the removed style element, whose CSS would apply to the
     # whole page.
     style_attributes = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
@@ -257,6 +262,11 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
     report : Report
     settings : ReportSettings
         The new question and notes; the notes on runs stay.
+
+    Returns
+    -------
+    Report
+        Its section with the question is gone if it would be empty.
     """
     old_blocks = [
         block
@@ -264,6 +274,8 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
         if section.key == _QUESTION_KEY
         for block in section.blocks
     ]
+
+    # The user's words are paragraphs, and the notes on runs a table.
     run_notes = (block for block in old_blocks if not isinstance(block, Paragraph))
     section = ReportSection(
         _QUESTION_KEY, SECTIONS[_QUESTION_KEY], (*words(settings), *run_notes)
@@ -293,6 +305,8 @@ def html_page(report: Report) -> str:
         complete without it, and the security policy allows no other script.
     """
     script = resource("templates", "report.js").read_text(encoding="utf-8")
+
+    # The security policy of the page names its script by this digest.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return rendered(
         "report.html",

@@ -42,7 +42,10 @@ _MAX_NAMED_FEATURES = 6
 
 
 def feature_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the selected features of each run, with their margins."""
+    """Yield a sentence and a table on the selected features of each run.
+
+    The table has the margins of the features: their leads over the next candidate.
+    """
     runs = _selecting_runs(source)
     if not runs:
         yield Paragraph(
@@ -55,7 +58,7 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def stability_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the agreement of the folds of each run, as indices and maps."""
+    """Yield how much the folds of each run agree on the features, as indices and maps."""
     mapped: list[ReportedRun] = []
     for group in source.groups:
         runs = [
@@ -80,11 +83,15 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _selecting_runs(source: ReportSource) -> list[ReportedRun]:
+    """Return the runs whose method selects features."""
     return [run for run in source.runs if run.plan.entry.selects]
 
 
 def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
-    """Return a sentence on the number of chosen features, and the features that all folds have chosen."""
+    """Return a sentence on the number of features that a run chose, and on those of all folds.
+
+    ``stability`` has each chosen feature with the number of folds that chose it.
+    """
     n = len(stability.folds)
     everywhere = [feature.name for feature in stability.features if feature.times == n]
     name = f"{run.name[0].upper()}{run.name[1:]}"
@@ -105,6 +112,7 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     # The last column is there only if the method compares candidates.
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
+
     # One row for each feature: name, id, number of
     # folds if there are several, and its ranks.
     rows = []
@@ -115,9 +123,11 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
         rows.append(
             (*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row)
         )
+
     # The header has the same optional columns as the rows.
     header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
+
     # Remarks on the last column, and on features that the table leaves out.
     notes = []
     if closest:
@@ -140,16 +150,18 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
 
 
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
-    """Return a text on the smallest lead of each feature over the next candidate, over the folds, by id.
+    """Return a text on the smallest lead of each feature over the next candidate, by feature id.
 
-    {} for a method that does not compare candidates.
+    It is the smallest one of all folds. {} for a method that does not compare
+    candidates.
     """
     # Methods without candidates have no leads.
     score = run.plan.candidate_score
     if score is None:
         return {}
-    # Find the fold in which each feature was selected by the smallest lead. share of
-    # the lead, fold and margin, by feature
+
+    # Find the fold in which each feature was selected by the smallest lead. The values
+    # are the lead as a share of the score, the fold, and the margin.
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(
@@ -163,6 +175,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
                 least_share = least[feature][0] if feature in least else np.inf
                 if feature in selected and not isnan(share) and share < least_share:
                     least[feature] = share, fold.fold, margin
+
     # The fold is named only if there are several.
     several_folds = len(run.result.folds) > 1
     return {
@@ -174,11 +187,16 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 def _margin_text(
     score: CandidateScore, margin: Margin, names: Sequence[str], fold: int
 ) -> str:
-    """Return a text on a lead, such as "12 % ahead of BM25 of body (fold 2)"; without a fold for 0."""
+    """Return a text on a lead, such as "12 % ahead of BM25 of body (fold 2)".
+
+    ``names`` are those of the candidates. The text has no fold if ``fold`` is 0.
+    """
     rival = names[margin.rival] if margin.rival is not None else ""
     fold_text = f" (fold {fold})" if fold else ""
     if margin.share == 0:
         return f"equal to {rival}{fold_text}"
+
+    # The share says nothing if a candidate does not lower the criterion.
     if margin.rival is not None and lead_without_use(score, margin):
         if margin.score > 0:
             return f"no other lowered the {score.criterion}{fold_text}"

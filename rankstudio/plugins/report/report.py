@@ -121,6 +121,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
     )
     header = ("run", "method", "data", "with", "seconds")
     yield TextTable("Runs", header, rows, left=(1, 2, 3))
+
     # Each method and ranker once, in the order of the runs.
     methods: dict[str, Method] = {}
     for run in source.runs:
@@ -139,6 +140,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the protocol, the selection criterion and the conventions of the measures."""
+    # Runs with the same protocol share a list of facts.
     kinds = grouped(source.runs, lambda run: _protocol_rows(run.plan))
     for facts, runs in kinds.items():
         rows = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
@@ -165,6 +167,7 @@ def _runs_by_dataset(
 
 
 def _file_table(files: Sequence[Source], opened_folder: str) -> TextTable:
+    """Return the table of the files of a dataset, with their sizes and checksums."""
     rows = tuple(
         (
             _relative_path_or_name(file.path, opened_folder),
@@ -207,7 +210,10 @@ def _part_table(data: FoldedDataset) -> TextTable:
 
 
 def _parameters_text(plan: Plan) -> str:
-    """Return a text of the tried values and of the other parameters that differ from their defaults."""
+    """Return a text of the tried values, and of the other parameters without their default.
+
+    Ranges such as "1..8" are written with an ellipsis.
+    """
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [
         f"{name} {text}"
@@ -218,10 +224,11 @@ def _parameters_text(plan: Plan) -> str:
 
 
 def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
-    """Return the protocol of a plan as rows."""
+    """Return the protocol of a plan as pairs of a name and a text, from folds to seed."""
     # The folds, and which of them were run.
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
+
     # What chooses the model: a left-out measure, the
     # method's criterion, or a validation measure.
     if plan.leaves_out:
@@ -252,7 +259,10 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def seal_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the uses of the test part of each dataset."""
+    """Yield when the test part of each dataset was sealed, and when the seal was broken.
+
+    While a test part is sealed, its numbers are not shown.
+    """
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
         name = runs[0].result.data_name
@@ -278,6 +288,7 @@ def version_blocks(source: ReportSource) -> Iterator[Block]:
 
     Runs with the same versions share a column.
     """
+    # the runs by their versions, each a tuple of (name, version)
     kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple(
@@ -324,7 +335,10 @@ def reference_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Block]:
-    """Yield the section that a plug-in contributes, or a paragraph that says that the plug-in is absent."""
+    """Yield the section that a plug-in contributes, or a paragraph that it is absent.
+
+    ``key`` is that of the section, and ``plugin`` the name of the plug-in.
+    """
     part = report_parts().get(key)
     if part is None:
         text = f"This section needs the plug-in {plugin}, which is absent or left out."
@@ -376,7 +390,7 @@ def make_report(source: ReportSource) -> Report:
     The same source always gives the same report: it contains no date or location, and is in English in every
     language of the window.
     """
-    visible = source.shown
+    visible = source.shown  # without the numbers of sealed test parts
     sections = []
     for key in SECTIONS:
         if key == "question":
@@ -393,6 +407,7 @@ def make_report(source: ReportSource) -> Report:
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
+    """Return the section with a key."""
     return ReportSection(key, SECTIONS[key], blocks)
 
 

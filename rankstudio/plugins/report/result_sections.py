@@ -45,7 +45,11 @@ def sealed_text(source: ReportSource) -> str:
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield for each group of runs its best run, average measures, curves, and measures by fold."""
+    """Yield for each group of comparable runs its best run, averages, curves, and measures by fold.
+
+    Where a test part is sealed, a paragraph says that the numbers are of validation
+    parts.
+    """
     if source.sealed_datasets:
         yield Paragraph(
             f"{sealed_text(source)} These results are from the validation parts."
@@ -67,7 +71,10 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _averages_table(group: ReportedGroup) -> TextTable:
-    """Return the table of mean measures of the runs of a group and of the best single feature."""
+    """Return the table of mean measures of the runs of a group and of the best single feature.
+
+    The best mean of each measure is bold, if the runs are ranked.
+    """
     runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
@@ -92,6 +99,7 @@ def _averages_table(group: ReportedGroup) -> TextTable:
 
 
 def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
+    """Return a row with a run's number, title, sizes and mean measures."""
     cells = [_spread_text(run, name) for name in names]
     title = " · ".join(filter(None, [run.title, set_otherwise(run.result)]))
     return (str(run.number), title, range_text(run.result.sizes), *cells)
@@ -109,7 +117,11 @@ def _spread_text(run: ReportedRun, name: str) -> str:
 def _best_cells(
     group: ReportedGroup, names: Sequence[str]
 ) -> frozenset[tuple[int, int]]:
-    """Return row and column of the cells with the best means; none if the runs are not ranked."""
+    """Return row and column of the cells with the best means; none if the runs are not ranked.
+
+    The rows are those of the group's runs, and the columns of ``names`` follow
+    three others.
+    """
     if not group.is_ranked:
         return frozenset()
     means = [run.result.average for run in group.runs]
@@ -142,6 +154,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
+
     # Only runs that have the measure, and not more than fit in the width of a page.
     measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
@@ -153,6 +166,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
         (row.label, *(fixed(row.values[run.number]) for run in measured_runs))
         for row in measured_rows
     )
+
     # The best value of each row is bold, if the runs of the group are compared.
     bold = {
         (index, column)
@@ -163,6 +177,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
         and row.values[run.number] == row.best
     }
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
+
     # The note says how many runs are left out.
     n_left_out = len(runs) - len(measured_runs)
     note = (
@@ -222,6 +237,7 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
+
     # Significant differences are bold, in the column of the corrected p-values.
     p_column = header.index("p (Holm)")
     significant = {
@@ -229,6 +245,7 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         for index, row in enumerate(tested)
         if row.p_holm is not None and row.p_holm < ALPHA
     }
+
     # Holm's correction is for the number of compared runs, which the note says.
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
@@ -251,11 +268,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
-    """Return the cells of a run.
+    """Return the cells of a run in the table of tests.
 
-    The cells of a run without a test have the reason instead of a difference.
+    ``row`` has its test against the best run; without one, the reason stands
+    instead of a difference.
     """
     mean = fixed(row.mean) if row.mean is not None else NOTHING
+
+    # Without a test, all of these are None.
     if (
         row.found is None
         or row.p_holm is None
@@ -282,6 +302,7 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         )
     if not runs:
         return
+
     # One row for each published number of a run's method on the run's data.
     titles = {run.number: run.title for run in runs}
     rows = tuple(

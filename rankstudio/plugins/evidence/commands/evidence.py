@@ -172,11 +172,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Gather the evidence for a selection, and print, write and store it.
+
+    Return the exit code. After Ctrl+C, the evidence so far is printed and
+    written but not stored.
+    """
+    # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
     _evidence_options(args, 0)  # raises for invalid options before data are read
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
+
+    # Only a study has a run with which the evidence can be stored.
     judged, dataset, run = (
         _selection_of_study(args)
         if args.study is not None
@@ -184,10 +191,12 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
+
     with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
         state, stopped = last_share(
             work, lambda update: f"{percentage(update.share)} {update.what}"
         )
+
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
@@ -207,9 +216,10 @@ def run(args: argparse.Namespace) -> int:
 def _advice(
     args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None
 ) -> str:
-    """Return advice on the smallest set as good as the selection.
+    """Return a sentence on the smallest set that is as good as the selection.
 
-    It is "" without a run's validation measures.
+    It compares the sets by the run's measures on validation queries, so it
+    is "" without a run, or if the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -225,10 +235,14 @@ def _gathering_on_halves(
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
-    Methods that are trained again on each half use the workers, and a study in the
-    folder of ``--out`` stores the halves.
+    Methods that are trained again on each half use the workers, and a study
+    in the folder of ``--out`` stores the halves, so that the same command
+    can resume.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
+
+    # 0: paths on halves follow from sums over queries, or preferences are learned from,
+    # which the workers do not support.
     if not seconds:
         yield judged.steps()
         return
@@ -247,9 +261,13 @@ def _gathering_on_halves(
     path = None if args.out is None else args.out / HALVES
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+
+    # The workers need the number of trainings, and the number of values that each reads.
+    # `serving` is None if other processes are not worth starting.
     serving = staff.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
+
     with study_at(path) as study, on_threads(1) as single_thread:
         yield judged.steps(study=study, executor=serving or single_thread)
 
@@ -260,7 +278,12 @@ def _store_evidence(
     evidence: SelectionEvidence,
     run: OpenedRun,
 ) -> None:
-    """Store the evidence with the run of a study, where the window looks for it."""
+    """Store the evidence with the run of a study, from which the window reads it.
+
+    Evidence that the window would not compute itself, with other costs or
+    another seed, is not stored; a note on standard error says so, as it
+    does if writing fails.
+    """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import model_place
@@ -279,6 +302,7 @@ def _store_evidence(
     has_few_permutations = (
         tests is not None and len(tests.permuted) < usual.n_permutations
     )
+
     # Parts of which the window computes more are not stored as done: the window
     # continues them.
     is_incomplete = {
@@ -309,10 +333,11 @@ def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
 
 
 def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
-    """Return the options of the evidence."""
+    """Return the options of the evidence; halves and permutations have the plan's seed."""
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
+    # "" is the squared error
     name = measure(args.loss).name if args.loss else ""
     rules = (
         VerdictRules()
@@ -332,20 +357,27 @@ def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptio
 def _selection_of_study(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
-    """Return the selection of a run of a study, with its data and the run."""
+    """Return the selection of a run of a study, with its data and the run.
+
+    Options that only go with ``--data`` are a PlanError: the run has its
+    own.
+    """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
+    # The size is allowed: it asks for the first features of the same path.
     parameters = [
         name
         for name in vars(args)
         if name.startswith("parameter_") and name != _K_PARAMETER
     ]
+
     for name in (*parameters, *_NOT_WITH_A_STUDY):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(
                 f"--{option}: not allowed with a study, whose run has its own. Omit it."
             )
+
     run = opened_run(args.study, args.number)
     costs = costs_from(args, run.plan)
     plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
@@ -365,7 +397,11 @@ def _selection_of_study(
 def _selection_of_data(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset]:
-    """Return the selection of a method on data, and the data."""
+    """Return the selection of a method on ``--data`` or the sample, and the data.
+
+    Without a number of features among the options, up to 5 features are
+    selected.
+    """
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -376,7 +412,7 @@ def _selection_of_data(
         _evidence_options(args, plan.seed),
         convention=plan.convention or dataset.convention,
     )
-    limit = StepKind.FEATURES.limit
+    limit = StepKind.FEATURES.limit  # the parameter with the number of features
     if limit in plan.entry.defaults and limit not in option_names:
         options = replace(
             options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids))
@@ -391,9 +427,11 @@ class _Names:
         self.dataset = dataset
 
     def id(self, column: int) -> str:
+        """Return the id of a column as a text."""
         return str(int(self.dataset.feature_ids[column]))
 
     def full(self, column: int) -> str:
+        """Return the id and the name of a column."""
         return id_and_name(
             int(self.dataset.feature_ids[column]), self.dataset.feature_names[column]
         )
@@ -412,7 +450,12 @@ def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts 
 def as_dict(
     judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
 ) -> dict[str, Any]:
-    """Return the evidence as plain values."""
+    """Return the evidence as plain values for JSON; None for parts that were not computed.
+
+    "features" has a dict for each selected feature, "best" one for each
+    size of a set, "p" a value for each step, and "optimism" one for each
+    size.
+    """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,
         evidence_sentences,
@@ -496,7 +539,7 @@ def _write_files(
     evidence: SelectionEvidence,
     names: _Names,
 ) -> None:
-    """Write the table and the figures into a folder."""
+    """Write the table and the figures of the evidence into the folder of ``--out``."""
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
     from rankstudio.plugins.evidence.evidence_figures import evidence_figures
@@ -509,6 +552,6 @@ def _write_files(
         _plan_or_data_costs(judged, names),
     )
     table = csv_text(HEADER, [list(row.values()) for row in rows])
-    of = f"{names.dataset.name}, {judged.plan.title}"
-    files = figure_files(tuple(evidence_figures(evidence, of, names.full)), args.out)
+    title = f"{names.dataset.name}, {judged.plan.title}"
+    files = figure_files(tuple(evidence_figures(evidence, title, names.full)), args.out)
     write_new([(args.out / CSV, table.encode()), *files], args.out, args)

@@ -108,7 +108,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Measure the loss without each feature and with it permuted; print and write it.
+
+    Return the exit code. After Ctrl+C, the permutations so far are printed
+    and written but not stored.
+    """
     from rankstudio.plugins.evidence.partial_result import PartialResult
 
     check_numbers(args, repeats=1, seed=0)
@@ -116,7 +120,8 @@ def run(args: argparse.Namespace) -> int:
     model = _model_of_file(args) if args.model is not None else _model_of_run(args)
     if args.out is not None:
         check_outputs([args.out / CSV], args, model.recorded)
-    without = finish(model.losses)
+    without = finish(model.losses)  # quick: one scoring per feature
+
     # Progress is None before the first partial result: a command stopped by then has
     # nothing to print.
     steps = (
@@ -162,13 +167,20 @@ class Weighed:
 
 
 def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
-    """Return how FSMRank or GAS weighs the features of its model; nothing for other methods."""
+    """Return how FSMRank, FSMSVM or GAS weighs the features of its model; [] for other methods.
+
+    These methods select features that are important and not similar to each
+    other. Each feature comes with its most similar other feature of the
+    model.
+    """
     from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
     from rankstudio.engine.experiment.units.fold_context import group_training
 
     columns = list(result.chosen.step.selected)
     if not run.plan.entry.weighs_features:
         return []
+
+    # importance (k,) of the k features, and their similarity (k, k)
     penalties = feature_penalties(
         run.plan,
         result.chosen.unit.parameters,
@@ -177,6 +189,7 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
         columns,
         columns,
     )
+
     # A feature is not compared with itself.
     similarity = np.where(
         np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity
@@ -197,7 +210,12 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
 def _fsmrank_bounds(
     run: OpenedRun, result: FoldResult, fold: Fold
 ) -> FSMRankBounds | None:
-    """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
+    """Return the bounds that theorems prove for an FSMRank model.
+
+    They say how far its objective is above the minimum, and how many more
+    unseen pairs may be in error. None for other methods, or where the
+    theorems do not hold.
+    """
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
 
@@ -229,7 +247,7 @@ class _ModelToMeasure:
 
 
 def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
-    """Return a model of a file, with documents of another one."""
+    """Return the model of the file ``--model``, with the documents of the data file."""
     from rankstudio.engine.data.known_datasets import identify
     from rankstudio.engine.export.model_files import model_and_data, other_names
     from rankstudio.plugins.evidence.model_importance import model_importance
@@ -239,11 +257,15 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
             raise PlanError(
                 f"--{_OPTION_NAMES[name]}: only without --model, with a study. Omit it."
             )
+
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
+
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
+
+    # No number of permutations: leave each feature out instead.
     losses = model_importance(model, data, metric, convention, None)
     work = model_importance(model, data, metric, convention, args.repeats, args.seed)
     return _ModelToMeasure(
@@ -285,6 +307,7 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     unit = result.chosen.unit
 
     def keep(importance: PermutationImportance) -> None:
+        """Store the losses with the run; a study that cannot be written gives a note only."""
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
         model_key = measured.place(model_place(unit.position, step.selected))
         try:
@@ -295,6 +318,7 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
         except StoreError as error:
             tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
+    # No number of permutations: leave each feature out instead.
     losses = step_importance(step, part, metric, convention, None)
     work = step_importance(step, part, metric, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
@@ -320,7 +344,11 @@ def as_dict(
     data: RankingDataset,
     convention: str,
 ) -> dict[str, Any]:
-    """Return the losses as plain values, the greatest loss without a feature first."""
+    """Return the losses as plain values for JSON, the greatest loss without a feature first.
+
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted.
+    """
     return {
         "measure": permuted.measure.name,
         "convention": convention,
@@ -342,7 +370,12 @@ def _write_files(
     without: PermutationImportance,
     permuted: PermutationImportance,
 ) -> None:
-    """Write the table and the figure into a folder."""
+    """Write the table of losses and the figure of ``permuted`` into the folder of ``--out``.
+
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted. The greatest loss without a feature
+    comes first.
+    """
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
     from rankstudio.plugins.evidence.evidence_figures import importance_figure
@@ -359,8 +392,9 @@ def _write_files(
         ),
     ]
     rows = []
+
     for index in _order_by_loss(without):
-        column = permuted.groups[index][0]
+        column = permuted.groups[index][0]  # each group is a single feature here
         losses = [
             value
             for importance in (without, permuted)
@@ -369,6 +403,7 @@ def _write_files(
         rows.append(
             [int(data.feature_ids[column]), data.feature_names[column], *losses]
         )
+
     measured = MeasuredImportance(
         permuted, model.part, model.convention, len(permuted.groups)
     )
@@ -391,6 +426,7 @@ def _order_by_loss(without: PermutationImportance) -> list[int]:
 
 
 def _loss_as_dict(importance: PermutationImportance, index: int) -> dict[str, float]:
+    """Return the mean loss of a feature with its interval as plain values."""
     return {
         "mean": float(importance.mean[index]),
         "low": float(importance.low[index]),
@@ -403,7 +439,11 @@ def _loss_lines(
     permuted: PermutationImportance,
     data: RankingDataset,
 ) -> Iterator[str]:
-    """Yield the lines of the table of losses without each feature and with it permuted."""
+    """Yield the lines of the table of losses without each feature and with it permuted.
+
+    The greatest loss without a feature comes first.
+    """
+    # The baseline is the measure of each query with nothing changed; NaN if undefined.
     baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "
@@ -411,6 +451,7 @@ def _loss_lines(
     )
     yield ""
     rows = []
+
     for index in _order_by_loss(without):
         feature = _id_and_name(data, permuted.groups[index][0])
         rows.append(
@@ -419,11 +460,16 @@ def _loss_lines(
                 *(_loss_text(importance, index) for importance in (without, permuted)),
             ]
         )
+
     yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
 def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
-    """Return the importance and similarity of the model's features as plain values."""
+    """Return the importance and similarity by which the method weighs features, as plain values.
+
+    Each feature comes with its most similar other feature of the model. The only
+    feature of a model has none: its dict has no "closest" and no "similarity".
+    """
     ids = model.data.feature_ids
     return [
         {
@@ -444,13 +490,18 @@ def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
 
 
 def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
-    """Yield the table of importance and similarity, if the method weighs features by them."""
+    """Yield the table of importance and similarity, if the method weighs features by them.
+
+    For FSMRank, the bounds that theorems prove for the model follow.
+    """
     if not model.weighed:
         return
     yield ""
     yield "Importance and similarity by which the method weighs the features, on the training part"
     rows = []
+
     for feature in model.weighed:
+        # the two last cells of the row; empty for the only feature of a model
         closest = (
             [""] * 2
             if feature.closest is None
@@ -467,6 +518,7 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
                 *closest,
             ]
         )
+
     bounds = model.bounds
     header = [
         "feature",
@@ -488,8 +540,10 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
 
 
 def _id_and_name(data: RankingDataset, column: int) -> str:
+    """Return the id and the name of the feature in a column."""
     return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
 
 
 def _loss_text(importance: PermutationImportance, index: int) -> str:
+    """Return a mean loss with its interval as a text."""
     return f"{importance.mean[index]:.4f} [{importance.low[index]:.4f}, {importance.high[index]:.4f}]"

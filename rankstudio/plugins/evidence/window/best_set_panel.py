@@ -60,6 +60,7 @@ class BestSetPanel(Panel):
         self.gap = named(WrappedLabel(), "best-set-gap", role="title")
         self.best = named(WrappedLabel(), "best-set-features")
         self.near = named(WrappedLabel(), "best-set-near", role="muted")
+
         for label in (self.gap, self.best, self.near):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.work = WorkRow(
@@ -92,7 +93,7 @@ class BestSetPanel(Panel):
         ids: Sequence[int],
         missing: str,
     ) -> None:
-        """Show the best set.
+        """Show the sentences on the best set, and its buttons if it is better than the selection.
 
         Parameters
         ----------
@@ -116,6 +117,8 @@ class BestSetPanel(Panel):
         sentences = evidence.best_sentences(lambda column: str(ids[column]))
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
+
+        # The sentence on sets as good as the best is the last one, if there is one.
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         )
@@ -126,6 +129,7 @@ class BestSetPanel(Panel):
             near=near_sentence,
             caption=_search_text(sized),
         )
+
         for button in (self.use, self.compare):
             button.setVisible(is_better)
 
@@ -135,7 +139,11 @@ class BestSetPanel(Panel):
         self._show_texts(gap="", best="", near="", caption="")
 
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
-        """Show the sentences that are not empty, and hide the buttons for another set."""
+        """Show the sentences that are not empty, and hide the buttons for another set.
+
+        ``gap`` is about the error of the selection, ``best`` about the best
+        set, and ``near`` about the sets as good as that.
+        """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
             label.setText(text)
@@ -158,7 +166,11 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 
 
 def _search_text(sized: SizedSubset) -> str:
-    """Return the text on the number of sets, and the time of the proof or the share that is searched."""
+    """Return the number of sets, and the time of the proof or the searched share, as a text.
+
+    ``sized`` is the best set of one size; it is proved once all sets were
+    searched or excluded.
+    """
     if sized.proved:
         text = trn(
             "{n:,} set · proved in {time}",

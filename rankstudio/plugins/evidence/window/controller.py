@@ -145,10 +145,12 @@ class EvidenceController(PageController):
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
+
         # REQUIRED or EXCLUDED in the sets, by feature id
         self._wanted: dict[int, int] = {}
         self._wanted_key: object = None  # of the selection to which these wishes belong
         self._constrained: SizedSubset | None = None
+
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
@@ -165,11 +167,13 @@ class EvidenceController(PageController):
             Package.NEAR: self.sets.work,
             Package.STOP: self.stop.work,
         }
+
         for package, work_row in self._work_rows.items():
             work_row.button.clicked.connect(
                 lambda _=False, package=package: self.evidence.start(package)
             )
             work_row.stop.clicked.connect(lambda _=False: self.evidence.stop())
+
         self.panel.permuting.button.clicked.connect(
             lambda _=False: self.importance.start()
         )
@@ -188,16 +192,19 @@ class EvidenceController(PageController):
             slot="best-with",
             panel=self.sets,
         )
+
         for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
         self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
+
         # state that each panel shows, by name of the panel
         self._shown: dict[str, tuple[object, ...]] = {}
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        # (widget, its share of spare space, its usual size in pixels)
         left_column = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
             "evidence-right",
@@ -215,6 +222,7 @@ class EvidenceController(PageController):
 
     @Slot(object, str)
     def _on_clicked(self, row: EvidenceRow, column: str) -> None:
+        """Show the deciding queries of a feature after a click on their number."""
         if column == DECIDING:
             self.show_deciding(row.feature)
 
@@ -226,7 +234,11 @@ class EvidenceController(PageController):
             self.queriesAsked.emit(model.fold.number, queries)
 
     def _deciding(self, feature: int) -> tuple[int, ...]:
-        """Return the positions of the queries that decide the step of a feature."""
+        """Return the positions of the queries that decide the step of a feature, by its id.
+
+        Without them, the step would select another feature. () if none are
+        known.
+        """
         evidence = self.evidence.found
         ids, _ = self._columns
         steps = evidence.deciding if evidence is not None else None
@@ -235,7 +247,7 @@ class EvidenceController(PageController):
         )
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return the actions of the menu of a row."""
+        """Return the actions of the menu of a feature's row: to list its deciding queries, if any."""
         action = RowAction(
             tr("List the deciding queries"), partial(self.show_deciding, feature)
         )
@@ -247,7 +259,7 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _mark(self, feature: int) -> None:
-        """Highlight the inspected feature."""
+        """Highlight the inspected feature, by its id, in the plot and in the table."""
         self.probability.plot.mark(feature)
         rows = [
             evidence_row
@@ -284,6 +296,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _begin(self) -> None:
+        """Draw each panel in its own turn of the event loop: the window stays responsive."""
         turns().ask(
             self._show_smallest,
             self._show_work,
@@ -315,12 +328,17 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_work(self) -> None:
-        """Show the progress of each package, and the panels that apply, with placeholders before results."""
+        """Show the progress of each package, and the panels that apply, with placeholders before results.
+
+        A package is the evidence that one panel shows and that is computed
+        together.
+        """
         if not self.panel.isVisible():
             return
         evidence = self.evidence
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
+
         for package, work_row in self._work_rows.items():
             text = gap if package is Package.BEST and gap else self._doing(package)
             work_row.show_state(
@@ -330,6 +348,7 @@ class EvidenceController(PageController):
                 text,
                 is_bound=evidence.is_bound(package),
             )
+
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
@@ -375,12 +394,16 @@ class EvidenceController(PageController):
 
     @property
     def _permutes(self) -> bool:
-        """Whether the features of the model are permuted, because losses without them cannot be computed."""
+        """Whether to offer losses with features permuted, as losses without them cannot be computed.
+
+        That is the case for a method that selects no features, and for a
+        selection whose evidence is complete and has no losses.
+        """
         evidence = self.evidence
         model = self._current.model
         if model is None or preferences_of(model.plan):
             return False
-        if evidence.model is None:
+        if evidence.model is None:  # no evidence applies to the shown model
             return not model.plan.entry.selects
         selection_evidence = evidence.found
         is_measured = (
@@ -433,12 +456,16 @@ class EvidenceController(PageController):
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
+
+        # A part that names no attribute of the evidence is itself the value.
         state = (
             self.evidence.key,
             evidence.rules,
             *(getattr(evidence, str(part), part) for part in parts),
         )
         shown_state = self._shown.get(panel_name, ())
+
+        # Identity first: arrays have no single answer to ==.
         is_same = len(shown_state) == len(state) and all(
             a is b or a == b for a, b in zip(shown_state, state, strict=True)
         )
@@ -447,7 +474,7 @@ class EvidenceController(PageController):
 
     @property
     def _columns(self) -> tuple[list[int], tuple[str, ...]]:
-        """Ids and names of the data's columns."""
+        """Ids and names of the data's columns, as two sequences; both are empty without data."""
         dataset = self._session.dataset
         return (
             (dataset.feature_ids.tolist(), dataset.feature_names)
@@ -457,6 +484,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_features(self) -> None:
+        """Show the table of features and the curves of their probabilities, if anything is new."""
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
         evidence = self._changed_evidence(
@@ -481,6 +509,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_best(self) -> None:
+        """Show the best set, if anything is new; only methods with exact errors have one."""
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
         evidence = self._changed_evidence(
             "best", "best", "near_best", self.evidence.whole, is_done
@@ -496,6 +525,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_sets(self) -> None:
+        """Show the sets as good as the best, under the user's conditions, if anything is new."""
         self._forget_wishes()
         wishes = tuple(sorted(self._wanted.items()))
         evidence = self._changed_evidence(
@@ -517,6 +547,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_stop(self) -> None:
+        """Show the tests of the steps and the left-out curve, if anything is new."""
         progress = self.evidence.progress(Package.STOP)
         has_steps = self.evidence.steps_tested
         is_final = progress is not Progress.RUNNING
@@ -536,6 +567,7 @@ class EvidenceController(PageController):
         self.stop.setVisible(shows_steps or self.stop.path_possible())
 
     def _why_none(self) -> str:
+        """Return a sentence on why no evidence applies to the shown model."""
         model = self._current.model
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
@@ -563,6 +595,7 @@ class EvidenceController(PageController):
         For a moment after the page appears, it may still show the sets of another
         selection. Clicks on these sets are ignored.
         """
+        # The first value that the panel depends on is the key of its selection.
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
         self._forget_wishes()
@@ -600,13 +633,15 @@ class EvidenceController(PageController):
         columns = {
             int(feature): index for index, feature in enumerate(dataset.feature_ids)
         }
+
+        # The columns with each of the two conditions; `_wanted` has them by feature id.
         required, excluded = (
             [
                 columns[feature]
                 for feature, state in self._wanted.items()
-                if state == choice
+                if state == condition
             ]
-            for choice in (REQUIRED, EXCLUDED)
+            for condition in (REQUIRED, EXCLUDED)
         )
         text = tr("Searching for the best set")
         best_with = self.evidence.tasks.best_with
@@ -615,6 +650,7 @@ class EvidenceController(PageController):
         )
 
     def _take_best(self, subset: SizedSubset) -> None:
+        """Keep the best set under the user's conditions, and show it."""
         self._constrained = subset
         self._ask()
 
@@ -643,15 +679,19 @@ class EvidenceController(PageController):
         )
         if selection is None or best is None:
             return
+
+        # The two runs alone are ticked for comparison, and the selection is the
+        # reference.
         marks = self._models.marks
         marks.refer_to(selection.key)
+
         for record in self._models.runs.records:
             marks.tick(record.key, record in (selection, best))
         self.comparisonShown.emit(best.key)
 
     @Slot()
     def show_sizes(self) -> None:
-        """List the best set of each size."""
+        """Open a dialog that lists the best set of each size, and searches while it is open."""
         request = self.evidence.wanted
         dataset = self._session.dataset
         models = self._models
@@ -670,6 +710,7 @@ class EvidenceController(PageController):
 
     @Slot(object)
     def _use(self, subset: SizedSubset) -> None:
+        """Run the best set of a size on the shown fold."""
         self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
@@ -679,9 +720,11 @@ class EvidenceController(PageController):
         record = self.run_set(columns, name, is_shown=False, all_folds=True)
         if record is None:
             return
-        for compared in (source, record):
-            if compared is not None:
-                marks.tick(compared.key, True)
+
+        # Ticked runs are compared.
+        for compared_run in (source, record):
+            if compared_run is not None:
+                marks.tick(compared_run.key, True)
         self.comparisonShown.emit(record.key)
 
     def run_set(
@@ -711,6 +754,9 @@ class EvidenceController(PageController):
         runs = self._models.runs
         if model is None or dataset is None:
             return None
+
+        # A run of greedy RankRLS in which all features are pinned, so that its path is
+        # the one set.
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
@@ -722,6 +768,7 @@ class EvidenceController(PageController):
             "search": "forward",
         }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
+
         # The user has seen this fold when choosing the features.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
@@ -743,6 +790,8 @@ class EvidenceController(PageController):
             rule="best",
             hand_chosen=hand_choices_text(tuple(choices)),
         )
+
+        # Show a run of the same set instead of a second one.
         for record in runs.records:
             is_same = (
                 _learned(record.plan) == _learned(plan) and record.dataset is dataset
@@ -753,6 +802,7 @@ class EvidenceController(PageController):
             record = runs.start(plan, dataset, is_shown=False)
             record.label = RunLabel(name)
             runs.labelled.emit(record)
+
         if is_shown:
             look_at(self._session, runs, record)
         return record
@@ -764,11 +814,12 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     For another selector, these are the parameters of the RankRLS that ranks with its
     features.
     """
-    chosen = model.plan.combination(model.values)
+    combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
-        values = dict(chosen.parameters)
+        values = dict(combination.parameters)
     else:
-        ranked = chosen.ranker if model.plan.ranker else chosen.parameters
+        # The ranker may be a method of its own, or the selector itself.
+        ranked = combination.ranker if model.plan.ranker else combination.parameters
         defaults = {
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
@@ -777,6 +828,8 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
         }
+
+    # A plan has a tuple of values for parameters with a grid, such as λ.
     return {
         **values,
         **{grid.name: (values[grid.name],) for grid in GREEDY_RANKRLS.grids},
@@ -784,11 +837,13 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
-    """Return the values of λ that the plan of a model tries.
+    """Return the values of λ that the plan of a model tries, by the name of the parameter.
 
     If it tries none, they are the default values.
     """
     plan = model.plan
+
+    # λ belongs to the RankRLS that ranks with the features of another selector.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
     return {
@@ -798,7 +853,10 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:
-    """Return the parts of a plan that determine the models learned, their folds and measures."""
+    """Return the parts of a plan that determine its models, their folds and measures.
+
+    Two plans with equal parts give equal runs on the same data.
+    """
     models = (
         plan.method,
         plan.parameters,

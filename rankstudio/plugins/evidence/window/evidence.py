@@ -190,6 +190,7 @@ class Evidence(QObject):
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
+
         # Evidence, rules, and the evidence with these rules, which is computed once.
         self._last_judged: (
             tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
@@ -201,6 +202,7 @@ class Evidence(QObject):
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
         self._settled = single_shot(SETTLED_MILLISECONDS, self._go_on, self)
+
         for signal in (
             session.datasetChanged,
             session.measureChanged,
@@ -220,7 +222,11 @@ class Evidence(QObject):
 
     @property
     def one_ranking(self) -> bool:
-        """Whether the training documents of the shown model are one ranking, so that no queries are compared."""
+        """Whether the training documents of the shown model are a single query.
+
+        No queries can be compared then. Preferences between documents do
+        not count as one ranking.
+        """
         model = self._current.model
         return (
             model is not None
@@ -230,7 +236,11 @@ class Evidence(QObject):
 
     @property
     def whole(self) -> bool:
-        """Whether all evidence applies to the method, not only the parts that apply to any selector."""
+        """Whether all evidence applies to the method, not only the parts that apply to any selector.
+
+        The other parts need exact left-out errors, which are known for
+        pairs of documents within a query.
+        """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
@@ -251,6 +261,9 @@ class Evidence(QObject):
         if plan.ranker_entry is not None:
             entry = plan.ranker_entry
             values = chosen.ranker
+
+        # A selector without a separate ranker names the method it ranks with. The error
+        # is known if RankRLS learned from the pairs of documents within queries.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
         ) == "query"
@@ -264,6 +277,8 @@ class Evidence(QObject):
         has_step_test = {"paths_from_sums", "step_test"} <= set(
             model.plan.entry.capabilities
         )
+
+        # Other searches also remove features, so that a step does not add just one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
         is_forward = all(
@@ -286,15 +301,20 @@ class Evidence(QObject):
             tuple(ids.index(feature_id) for feature_id in group)
             for group in feature_groups_of(model.plan).values()
         )
+
+        # A set made by hand is run as one group of all its features.
         return () if set(groups[0]) == set(model.step.selected) else groups
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """The evidence found so far, judged by the present rules."""
+        """The evidence for the shown selection so far, with verdicts by the present rules; or None."""
         state = self._known.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
             return evidence
+
+        # The same object is returned for the same evidence and rules, as its verdicts
+        # are cached in it.
         if self._last_judged is not None:
             last_evidence, last_rules, judged = self._last_judged
             if last_evidence is evidence and last_rules is self.rules:
@@ -351,7 +371,12 @@ class Evidence(QObject):
     # What is computed
 
     def progress(self, package: Package) -> Progress:
-        """Return the state of the computation of a package for the shown selection."""
+        """Return the state of the computation of a package for the shown selection.
+
+        A package is the evidence that one panel shows; it is absent if it
+        does not apply to the method, and waits if it is to begin without a
+        further click.
+        """
         state = self._known.get(self._key) if self._key else None
         key = self._key
         if (
@@ -383,10 +408,14 @@ class Evidence(QObject):
         return self._share
 
     def seconds(self, package: Package) -> float:
-        """Estimate the seconds that a package takes; infinity where there is no estimate."""
+        """Estimate the seconds that a package takes; infinity where there is no estimate.
+
+        A package is the evidence that one panel shows and that is computed together.
+        """
         model = self.model
         if model is None:
             return inf
+
         # For q queries, n candidates and k selected features. The factors were measured
         # on two cores with MQ2008 and the sample. A path copies and adds up a matrix of
         # each query; the shares of the gain need all subsets of the selection.
@@ -426,7 +455,12 @@ class Evidence(QObject):
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
-        """Estimate the seconds of a search among ``sets`` sets, from the pace of an unfinished search."""
+        """Estimate the seconds of a search among ``sets`` sets.
+
+        After an unfinished search, its pace gives the estimate: infinity if
+        it searched too few sets. Otherwise, it is a formula that was fitted
+        to measured times.
+        """
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
@@ -437,10 +471,14 @@ class Evidence(QObject):
         return sum(size.seconds for size in best.sizes) / share_searched
 
     def start(self, package: Package) -> None:
-        """Compute a package of the shown selection, or continue its computation."""
+        """Compute a package of the shown selection, or continue its computation.
+
+        Packages that the user has asked for are computed however long they take.
+        """
         if self._key is None:
             return
         state = self._known[self._key]
+
         # Near-best sets are compared with the best set.
         packages = {package, Package.BEST} if package is Package.NEAR else {package}
         state.stopped -= packages
@@ -474,7 +512,10 @@ class Evidence(QObject):
 
     @Slot()
     def look(self) -> None:
-        """Follow the shown selection; stop a computation for another one."""
+        """Follow the shown selection; stop a computation for another one.
+
+        Its evidence is read from the study when it is shown for the first time.
+        """
         key = self._key_now()
         if key != self._key:
             self._key = key
@@ -487,13 +528,19 @@ class Evidence(QObject):
             self._known.move_to_end(key)
             self._measure_anew(state)
             while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+                self._known.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
+
+        # Begin to compute only once no other selection has been shown for a moment.
         if key is not None and self.seen():
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
-        """Forget losses by another measure than the shown one, so that they are computed again."""
+        """Forget losses by another measure than the shown one, so that they are computed again.
+
+        ``state`` is that of the shown selection. A computation of losses by
+        the former measure ends.
+        """
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
             if state.found is not None and self._working is None:
@@ -528,26 +575,37 @@ class Evidence(QObject):
         if not is_idle or model is None or key is None or not self.seen():
             self.changed.emit()
             return
+
+        # Only one package is computed at a time; its end calls this again.
         for package in Package:
             if self.progress(package) is not Progress.WAITING:
                 continue
             if package in self._known[key].asked or not self._runs.busy:
                 self._begin(key, package, model)
                 break
+
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
+        """Begin to compute a package for the selection of a key, in the background."""
         self._working = (key, package)
         self._share = 0.0
         request = self._request(model, package)
         evidence = self._known[key].found
         if evidence is not None and package is Package.BEST:
+            # Parts that are done are not computed again, unless they are removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self.tasks.evidence(request, evidence))
 
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
-        """Return the request for a package of the evidence for a model's selection."""
+        """Return the request for a package of the evidence for a model's selection.
+
+        It says which parts are computed, by which measure, and within which
+        limits.
+        """
         parts = PARTS[package]
+
+        # A quick search joins the first package, whose alternatives need the best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
@@ -557,6 +615,7 @@ class Evidence(QObject):
             and state.found is not None
             and state.found.best is not None
         )
+
         # A search that the user continues has no time limit, as it is to prove the best
         # set.
         max_seconds = inf if is_continued else MOST_SECONDS
@@ -632,7 +691,10 @@ class Evidence(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Note that a package is done, or has failed, and begin the next one."""
+        """Note that a package is done, or has failed, and begin the next one.
+
+        This is called whenever the state of the background work changes.
+        """
         if self._working is None or self._work.busy:
             return
         key, package = self._working
@@ -658,6 +720,7 @@ class Evidence(QObject):
             state.asked.discard(Package.BEST)
 
     def _end(self) -> None:
+        """Stop the background work; no package is being computed then."""
         self._working = None
         self._work.stop()
 
@@ -666,7 +729,9 @@ class Evidence(QObject):
     def place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is None if it does not.
+        It is the study, the run, the number of the fold and the name of the
+        model. None without a study, and for runs or models that are not
+        stored in it.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -689,7 +754,10 @@ class Evidence(QObject):
         )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence for the shown selection if it is of a stored run and has its convention."""
+        """Store the evidence for the shown selection if it is of a stored run and has its convention.
+
+        ``tell`` says whether others are informed once it is stored.
+        """
         location = self.place()
         evidence = state.found
         model = self.model
@@ -710,7 +778,9 @@ class Evidence(QObject):
         Parameters
         ----------
         address : Place
+            Study, run, number of the fold, and name under which it is stored.
         evidence : SelectionEvidence or MeasuredImportance
+            Evidence for a selection, or losses with features permuted.
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
@@ -739,6 +809,7 @@ class Evidence(QObject):
         )
 
     def _note_kept(self, _: None) -> None:
+        """Note that the study has stored evidence with a run."""
         self._runs.note_kept()
 
     def _read(self, key: _Key) -> None:
@@ -751,11 +822,14 @@ class Evidence(QObject):
         convention = model.plan.convention
 
         def take(evidence: SelectionEvidence | None) -> None:
+            """Keep the stored evidence, if there is any, unless it was computed meanwhile."""
             if self._reading == key:
                 self._reading = None
             state = self._known.get(key)
             if evidence is not None and state is not None and state.found is None:
                 state.found = evidence
+
+                # A package is complete if its last part is done.
                 state.done |= {
                     package for package, part in _LAST.items() if part in evidence.done
                 }
@@ -786,9 +860,10 @@ class Evidence(QObject):
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
-        """Return the number of sets that are as large as the selection.
+        """Return the number of sets of candidates that are as large as the selection.
 
-        A group counts as one feature.
+        A group of columns counts as one feature, in the candidates and in
+        the selection.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -806,7 +881,11 @@ class Evidence(QObject):
         return path_length(len(model.step.selected), int(model.fold.train.n_features))
 
     def _refit_seconds(self, model: SelectedModel) -> float:
-        """Estimate the seconds of training again on the missing halves, from the time of the run."""
+        """Estimate the seconds of training again on the missing halves, from the time of the run.
+
+        For some methods, training again without deciding queries is added.
+        Infinity if the run has no time.
+        """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
         if record is None or isinf(seconds_once):
@@ -817,10 +896,13 @@ class Evidence(QObject):
             "compared_by_query" in entry.capabilities
             or "paths_from_sums" in entry.capabilities
         )
+
+        # Only methods of other packages (with an origin) are trained again.
         needs_no_refits = (
             entry.origin is None or has_faster_way or preferences_of(record.plan)
         )
         refits = 0 if needs_no_refits else MOST_REFITS  # for deciding queries
+
         # a half has half of the documents
         return (missing_halves / 2 + refits) * seconds_once
 
@@ -835,8 +917,9 @@ class Evidence(QObject):
             return None
         train = model.fold.train
         selects = model.plan.entry.selects and model.step.selected
-        if not selects or is_wide(train):
+        if not selects or is_wide(train):  # too many features to compare sets of them
             return None
+
         # Halves of the documents need several of them, and queries are compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
@@ -860,6 +943,7 @@ def _store(
     name: str,
     evidence: SelectionEvidence | MeasuredImportance,
 ) -> None:
+    """Store evidence with a fold of a run; runs on the worker."""
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
     study.save_evidence(run, fold, name, pack_evidence(evidence))
@@ -872,11 +956,13 @@ def _read(
     name: str,
     unpack: Callable[[bytes, int], Found],
 ) -> Found | None:
+    """Return stored evidence, unpacked, or None."""
     content = study.evidence(run, fold, name)
     return unpack(content, len(run.feature_ids)) if content is not None else None
 
 
 def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
+    """Return the evidence stored as bytes, for data with ``n_features`` columns."""
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)
@@ -887,6 +973,7 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
 
 
 def _n_halves(evidence: SelectionEvidence | None) -> int:
+    """Return the number of halves on which features were selected so far."""
     return (
         evidence.stability.n_paths
         if evidence is not None and evidence.stability is not None

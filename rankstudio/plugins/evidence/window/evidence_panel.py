@@ -112,7 +112,7 @@ def evidence_rows(
     permuted: PermutationImportance | None = None,
     costs: FeatureCosts | None = None,
 ) -> tuple[EvidenceRow, ...]:
-    """Return the rows of the table.
+    """Return a row of the table for each feature, with the texts of its verdict and substitute.
 
     Parameters
     ----------
@@ -122,6 +122,7 @@ def evidence_rows(
     permuted : PermutationImportance, optional
         Importance whose losses are shown for features without a loss of their own.
     costs : FeatureCosts, optional
+        Cost of each feature, for the loss per millisecond.
     """
     from rankstudio.plugins.evidence.evidence_table import (  # noqa: PLC0415 - brings kernels
         column_milliseconds,
@@ -132,12 +133,15 @@ def evidence_rows(
     milliseconds = column_milliseconds(costs, ids)
 
     def called(column: int) -> str:
+        """Return the name of a column with its id."""
         return f"{names[column]} ({ids[column]})"
 
     rows = []
+
     for row in evidence.rows:
         verdict = ""
         tone = "muted"
+
         # one sentence a line: tooltips do not wrap
         reason = row.reason(called).replace(". ", ".\n")
         if row.verdict is not None:
@@ -168,11 +172,12 @@ def evidence_rows(
             per_millisecond=loss_per_millisecond(shown_row, milliseconds),
         )
         rows.append(evidence_row)
+
     return tuple(rows)
 
 
 def permuted_losses(importance: PermutationImportance) -> dict[int, Loss]:
-    """Return the loss of a model with each of its columns permuted."""
+    """Return the loss with each column of a model permuted, with its interval, by column."""
     from rankstudio.plugins.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
 
     values = zip(
@@ -266,6 +271,7 @@ class EvidenceTable(TableView):
         Parameters
         ----------
         rows : sequence of EvidenceRow
+            A row for each feature.
         measure : str
             Measure of the losses.
         k, n_steps : int
@@ -289,6 +295,8 @@ class EvidenceTable(TableView):
         visible = [
             column for column in columns if column.key not in _empty_columns(rows)
         ]
+
+        # New columns forget the order of the rows: only if they differ.
         if [(c.key, c.title, c.tooltip) for c in visible] != [
             (c.key, c.title, c.tooltip) for c in self.rows_model.columns
         ]:
@@ -523,9 +531,10 @@ class EvidenceTable(TableView):
     def _paint_probability(
         self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect:
-        """Draw the probability as a bar with the threshold.
+        """Draw the probability as a bar with a line at the threshold.
 
-        The room for the number is returned.
+        ``room`` is the rectangle of the cell; the part beside the bar, for
+        the number, is returned.
         """
         bar = QRectF(_bar_room(room))
         share = row.found.probability
@@ -552,7 +561,8 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        The room for a text is returned.
+        ``room`` is the rectangle of the cell. None is returned, as there is
+        no text, or the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):
@@ -561,6 +571,7 @@ class EvidenceTable(TableView):
         last_step = max(2, self.n_steps)
 
         def x(step: float) -> float:
+            """Return the pixel of a step; infinity, for "not selected", is at the right end."""
             share = (min(step, last_step + 0.6) - 1) / (last_step - 1)
             return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
 
@@ -579,15 +590,20 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        The room for the number is returned.
+        ``room`` is the rectangle of the cell; the part beside the drawing,
+        for the number, is returned.
         """
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
+
+        # All rows have one scale, from a quarter of the largest loss below 0; ends of
+        # intervals beyond it are cut off.
         scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
+            """Return the x coordinate of a loss in pixels."""
             share = (max(value, scale_start) - scale_start) / (
                 self._largest_loss - scale_start
             )
@@ -605,29 +621,34 @@ class EvidenceTable(TableView):
 
 
 def _bar_room(room: QRect) -> QRect:
+    """Return the part of a cell for a bar, left of its number."""
     return room.adjusted(0, 0, -scaled(_NUMBER), 0)
 
 
 def _tone(row: EvidenceRow) -> str:
+    """Return the color of a number."""
     return "text" if row.selected else "muted"
 
 
 def _faint(row: EvidenceRow) -> str:
+    """Return the color of a minor number."""
     return "text" if row.selected else "faint"
 
 
 def _features(n: int) -> str:
+    """Return a number of features as a text."""
     return trn("{n} feature", "{n} features", n).format(n=n)
 
 
 def _percent(value: float) -> str:
+    """Return a share as whole percent."""
     return tr("{share} %").format(share=fixed(round(100 * value), 0))
 
 
 def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
-    """Return the keys of the columns without a value for any feature.
+    """Return the keys of the columns that have no value for any feature.
 
-    It is None if there are no rows.
+    The result is empty if there are no rows: an empty table has all columns.
     """
     selected = [row.found for row in rows if row.selected]
     has_values = {
@@ -644,6 +665,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 
 def _probability_hint(row: EvidenceRow) -> str:
+    """Return a hint with the share of near-best sets."""
     if row.found.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(
@@ -652,6 +674,7 @@ def _probability_hint(row: EvidenceRow) -> str:
 
 
 def _position_hint(row: EvidenceRow) -> str:
+    """Return the tooltip on a feature's position on the paths of the halves; "" without one."""
     position = row.found.position
     if position is None:
         return ""
@@ -664,6 +687,7 @@ def _position_hint(row: EvidenceRow) -> str:
 
 
 def _loss_hint(row: EvidenceRow) -> str:
+    """Return the tooltip with the interval of a feature's loss; "" without a loss."""
     loss = row.found.loss
     if loss is None:
         return ""
@@ -731,6 +755,7 @@ class EvidencePanel(Panel):
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
+
         # The buttons are above the table, because messages of the window cover the
         # bottom of a page.
         work = fill(
@@ -754,8 +779,15 @@ class EvidencePanel(Panel):
         *,
         by_validation: bool,
     ) -> None:
-        """Show the losses of a model without selection, measured on the validation or the training part."""
+        """Show the losses of a model that uses all features, with each of them permuted.
+
+        They were measured on the validation part if ``by_validation``,
+        otherwise on the training part; ``ids`` and ``names`` are those of
+        the data's columns.
+        """
         self.table.placeholder = ""
+
+        # Without a selection, its size and the number of steps are 0.
         self.table.show_rows(
             importance_rows(importance, ids, names),
             importance.measure.name,
@@ -791,7 +823,10 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the evidence for a selection.
 
-        ``ids`` and ``names`` are those of the data's columns.
+        ``ids`` and ``names`` are those of the data's columns, and
+        ``measure`` is that of the losses. ``permuted`` has losses to show
+        for features without one of their own, and ``costs`` the cost of
+        each feature.
         """
         stability = evidence.stability
         self.table.placeholder = ""
@@ -827,7 +862,11 @@ class EvidencePanel(Panel):
 
 
 def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
-    """Return the caption of the panel: how many of n features, and how many halves of what."""
+    """Return the caption of the panel: how many of n features, and how many halves.
+
+    The halves are of the queries, or of the documents if these are one
+    ranking.
+    """
     if evidence.one_ranking:
         text = trn(
             "{k} of {n} feature · {n_halves} halves of {n_documents} documents",
@@ -850,7 +889,8 @@ def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
 def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on how many features above the threshold may be there by chance.
 
-    It is "" if unknown.
+    It is "" if that is not known, as it is not before a pair of halves is
+    done.
     """
     stability = evidence.stability
     bound = (

@@ -80,7 +80,10 @@ class EvidenceTasks:
     def evidence(
         self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
-        """Yield the share of the work that is done, and the evidence so far."""
+        """Yield the share of the work that is done, and the evidence so far.
+
+        Evidence that is part of ``earlier`` is not computed again.
+        """
         from rankstudio.plugins.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.selection_evidence import (  # noqa: PLC0415 - on the worker only
             EvidenceOptions,
@@ -103,6 +106,7 @@ class EvidenceTasks:
             n_refits=refits_of(plan.entry),
             parts=request.parts,
         )
+
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
@@ -114,9 +118,10 @@ class EvidenceTasks:
     def set_changes(
         self, request: EvidenceWanted, columns: tuple[int, ...]
     ) -> SetChanges | None:
-        """Return the error of a set after each change by one feature.
+        """Return the error of a set of columns after each change by one feature.
 
-        None without a judge, or if the computation would take too long.
+        None if no RankRLS ranks with the features, whose exact error could
+        judge sets, or if the computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -135,9 +140,10 @@ class EvidenceTasks:
         return changes_of(judge, data, columns)
 
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
-        """Return the RankRLS that ranks with a selection.
+        """Return the RankRLS that ranks with the features of a selection.
 
-        It is None if another method ranks with it.
+        Its exact left-out error compares sets. It is None if another method
+        ranks with the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -158,11 +164,17 @@ class EvidenceTasks:
     def best_with(
         self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
     ) -> SizedSubset:
-        """Return the best set of the selection's size that has some columns and not others, or NO_SUBSET."""
+        """Return the best set of the selection's size that has all required and no excluded columns.
+
+        It is NO_SUBSET if no set can meet these conditions and those of the
+        method.
+        """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
         base = self._subset_space(request)
+
+        # Columns of a group are selected together, so conditions are compared by group.
         units_of = ColumnGroups.of(
             request.fold.train.n_features, base.groups
         ).containing
@@ -173,14 +185,16 @@ class EvidenceTasks:
             return NO_SUBSET
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
+
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):
             last = update.found.sizes[-1]
+
         return last
 
     def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
-        """Yield the best sets of each size that are known so far."""
+        """Yield the best sets that are known so far, of each size up to ``max_size``."""
         from rankstudio.plugins.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
         space = replace(self._subset_space(request), n_features=max_size)
@@ -190,14 +204,15 @@ class EvidenceTasks:
             yield update.found
 
     def _subset_space(self, request: EvidenceWanted) -> SubsetSpace:
-        """Return the sets that the method may select, up to the selection's size.
+        """Return the space of sets that the method may select, up to the selection's size.
 
-        A group counts as one.
+        A group of columns counts as one feature.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
 
         judge = self._method(request).exact_exchange()
+
         # the window offers best sets only for methods with exact left-out errors
         assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)

@@ -103,6 +103,7 @@ class Importance(QObject):
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
         self._settled = single_shot(SETTLED_MILLISECONDS, self._begin_alone, self)
+
         for signal in (
             session.datasetChanged,
             session.measureChanged,
@@ -127,9 +128,10 @@ class Importance(QObject):
 
     @property
     def _known(self) -> _Known | None:
-        """State of the shown model on the part and by the measure.
+        """Importance of the shown model on the shown part and by the shown measure, so far.
 
-        It is None if it cannot be measured.
+        It is made on first use. None if the model was not learned from
+        features, or the part has fewer than two queries.
         """
         model = self._current.model
         part = self.part
@@ -144,7 +146,7 @@ class Importance(QObject):
         if key not in self._models:
             self._models[key] = _Known(model.step, part, model.plan.seed)
             if len(self._models) > _MAX_MODELS:
-                del self._models[next(iter(self._models))]
+                del self._models[next(iter(self._models))]  # the oldest one
         return self._models[key]
 
     @property
@@ -235,17 +237,20 @@ class Importance(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, PermutationImportance | None]) -> None:
+        """Keep the share of the work that is done, and the importance so far."""
         self.share, self._latest = update
         self.changed.emit()
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the importance found at the end."""
+        """Keep the importance at the end of the work; without the end, note that it was stopped."""
         if self._working is None or self._work.busy:
             return
         analysis = self._working
         self._working = None
         is_done = self._work.state is SimulationState.DONE
+
+        # `_known` is another one if another model, part or measure is shown by now.
         if self._latest is not None and is_done and analysis is self._known:
             analysis.found = self._latest
             self._keep(analysis.step, analysis.found)
@@ -258,7 +263,8 @@ class Importance(QObject):
     def _place(self) -> Place | None:
         """Return where the study stores the importance of the shown model.
 
-        It is None if it does not.
+        It is the study, the run, the number of the fold and a name; None if
+        the model is not stored in a study.
         """
         location = self._evidence.place()
         if location is None:
@@ -274,6 +280,7 @@ class Importance(QObject):
 
     @property
     def _part_name(self) -> str:
+        """Name of the part on which the importance is measured."""
         return "validation" if self.by_validation else "training"
 
     def _keep(self, step: Step, importance: PermutationImportance) -> None:
@@ -301,10 +308,11 @@ class Importance(QObject):
             return
         if analysis.found is not None or analysis.read or analysis is self._working:
             return
-        analysis.read = True
+        analysis.read = True  # once is enough, also if nothing is stored
         self._reading = analysis
 
         def take(importance: PermutationImportance | None) -> None:
+            """Keep the stored importance unless it was computed meanwhile."""
             if self._reading is analysis:
                 self._reading = None
             if analysis.found is None:
@@ -317,23 +325,30 @@ class Importance(QObject):
 def _importance_steps(
     step: Step, part: RankingDataset, measure: str, convention: str, seed: int
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
-    """Yield the share of the work that is done, and the importance so far."""
+    """Permute the features of a model on the documents of a part.
+
+    Yield the share of the work that is done, and the importance so far,
+    None at first.
+    """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
 
     importance = None
+
     for update in step_importance(
         step, part, find_measure(measure), convention, N_REPEATS, seed
     ):
         if isinstance(update, PartialResult):
             importance = update.found
+
             # cached here, on the worker, because computing them takes a while
             _ = importance.intervals
         yield update.share, importance
 
 
 def _unpacked_importance(content: bytes, n_features: int) -> PermutationImportance:
+    """Return the stored importance of a model."""
     from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
     importance = unpack_importance(content, n_features).found

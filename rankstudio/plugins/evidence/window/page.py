@@ -36,6 +36,8 @@ class EvidencePage(EvidenceController):
         super().__init__(theme, models, parent)
         self.tray = SetTrayController(theme, models, self, self)
         self.tray.pointedAt.connect(self.hinted)
+
+        # Each of two pages has a tray with the set of features at its top.
         self.heads = dict(zip(("features", "evidence"), self.tray.trays, strict=True))
         self.panel.table.row_actions = lambda row: [
             *self.actions(row.feature),
@@ -43,6 +45,7 @@ class EvidencePage(EvidenceController):
         ]
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        # Other pages may be missing: each is a plugin.
         select = pages.find("select")
         compare = pages.find("compare")
         queries = pages.find("queries")

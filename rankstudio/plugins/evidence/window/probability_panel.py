@@ -61,7 +61,7 @@ class ProbabilityPanel(Panel):
     def show_probability(
         self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
     ) -> None:
-        """Show the curves.
+        """Show a curve for each feature that some half selects: its probability by set size.
 
         ``ids`` and ``names`` are those of the data's columns.
         """
@@ -71,6 +71,9 @@ class ProbabilityPanel(Panel):
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
+
+        # The first selected features have colors and labels, the others are behind
+        # them.
         named_columns = {
             column: index
             for index, column in enumerate(evidence.selected[:_MAX_NAMED_CURVES])

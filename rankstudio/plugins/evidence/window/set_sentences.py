@@ -45,7 +45,12 @@ class FeatureChange:
 
     @classmethod
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
-        """Return the changes by a feature, by its column."""
+        """Return the changes by the feature of a column, from those by all features.
+
+        A feature of the set can be removed or replaced by each other
+        feature; another one can be added or replace each feature of the
+        set.
+        """
         inside = column in changes.features
         if inside:
             position = changes.features.index(column)
@@ -56,6 +61,8 @@ class FeatureChange:
             changed_error = float(changes.added[column])
             errors = changes.swapped[:, column]
             columns = changes.features
+
+        # the lowest error first; NaN stands for impossible swaps
         order = [
             index
             for index in np.argsort(errors, kind="stable").tolist()
@@ -91,7 +98,10 @@ class FeatureChange:
         )
 
     def lines(self, called: Callable[[int], str]) -> list[Line]:
-        """Return the change and the best swaps as lines of a plot's readout."""
+        """Return the change and the best swaps as lines of a plot's readout.
+
+        ``called`` returns the name of a column.
+        """
         first = (
             tr("left-out error without it")
             if self.inside

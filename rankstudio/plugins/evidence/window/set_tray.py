@@ -144,6 +144,7 @@ class SetChip(FeatureChip):
             self._fit_width()
 
     def _fit_width(self) -> None:
+        """Set the width of the chip to that of its text: id and name, or the id alone."""
         advance = self.fontMetrics().horizontalAdvance
         named_width = min(
             advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
@@ -223,7 +224,8 @@ class SetChip(FeatureChip):
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        # the effect depends on where the chip is dropped
+
+        # Widgets that accept the drop decide what it does.
         drag.exec(Qt.DropAction.MoveAction)
 
 
@@ -303,7 +305,10 @@ class SetTray(QFrame):
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
 
     def show_set(self, feature_set: ShownSet, *, undoable: bool) -> None:
-        """Show a set."""
+        """Show a set: its chips, a sentence, and for each chip the error after a swap, if any.
+
+        ``undoable`` says whether there is a change of the set to undo.
+        """
         before = self._shown
         self._shown = feature_set
         if before is None or before.features != feature_set.features:
@@ -386,6 +391,7 @@ class SetTray(QFrame):
         emptied(self._row)
         self.chips = []
         shows_names = len(features) <= self._max_named_chips
+
         for feature, name in features[: self._max_chips]:
             chip = SetChip(self._theme, feature, name, shows_name=shows_names)
             for signal, target in (
@@ -397,6 +403,7 @@ class SetTray(QFrame):
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
+
         self._fit()
 
     def _fit(self) -> None:
@@ -412,6 +419,7 @@ class SetTray(QFrame):
             - sum(button.sizeHint().width() for button in buttons)
             - self._title.width()
         )
+
         # 8 pixels between the parts of the line
         room -= LEAST_SAID + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
@@ -421,10 +429,14 @@ class SetTray(QFrame):
         ):
             room -= count_width
         n_shown = 0
+
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
+
+            # At least one chip is shown. isHidden, as the tray itself may be invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
+
         hidden = features[n_shown:]
         self._others.setText(tr("and {n} more").format(n=len(hidden)) if hidden else "")
         self._others.setToolTip(
@@ -433,6 +445,7 @@ class SetTray(QFrame):
         self._others.setVisible(bool(hidden))
 
     def _tool(self, icon: str, name: str, tip: str) -> QToolButton:
+        """Return a button with an icon and a tooltip."""
         button = named(QToolButton(), name, tip, tip, role="quiet")
         set_icon(button, self._theme, icon, "muted")
         return button
@@ -458,9 +471,11 @@ class _SetChange(QUndoCommand):
         self._columns_after = columns_after
 
     def redo(self) -> None:
+        """Put the set after the change into the trays."""
         self._controller.put(self.selection_key, self._columns_after)
 
     def undo(self) -> None:
+        """Put the set before the change into the trays."""
         self._controller.put(self.selection_key, self._columns_before)
 
 
@@ -501,12 +516,14 @@ class SetTrayController(Controller):
         self._session = models.session
         self._evidence = evidence
         self._columns: tuple[int, ...] = ()
+
         # by the key of the selection
         self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
         self._changes: SetChanges | None = None
         self._hovered_feature = 0
         self._inspected_feature = 0
+
         # sentence on the hovered feature, while no tray is visible
         self._status_text = ""
         self._menu: QMenu | None = None
@@ -515,6 +532,7 @@ class SetTrayController(Controller):
             SetTray(theme, "evidence-set", shares_line=True),
         )
         self.panels = self.trays
+
         for tray in self.trays:
             tray.removed.connect(self.remove)
             tray.dropped.connect(self.add)
@@ -526,6 +544,7 @@ class SetTrayController(Controller):
             tray.reset.clicked.connect(self.reset)
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
+
         self._computed = OnDemand(
             parent=self,
             worker=models.task_worker,
@@ -599,6 +618,8 @@ class SetTrayController(Controller):
         The form of the next run and the shown run stay.
         """
         labels = {record.label.name for record in self._models.runs.records}
+
+        # the first number without a run "Set 1", "Set 2", ...
         number = next(
             n
             for n in range(1, len(labels) + 2)
@@ -607,7 +628,10 @@ class SetTrayController(Controller):
         self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return the actions of the menu of a feature in a table."""
+        """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
+
+        There are none if the set cannot be edited.
+        """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
             return []
@@ -649,6 +673,11 @@ class SetTrayController(Controller):
                 self._serve_table(table, table.feature_of)
 
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
+        """Follow the mouse over a table, and let its rows be dragged into the set.
+
+        ``feature_of`` returns the feature id of a row; id 0 stands for no
+        feature.
+        """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
         )
@@ -696,6 +725,7 @@ class SetTrayController(Controller):
         return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
+        """Change the set to other columns, so that the user can undo it."""
         self._session.undo.push(
             _SetChange(self, self._selection_key, self._columns, columns)
         )
@@ -718,11 +748,16 @@ class SetTrayController(Controller):
 
     @Slot()
     def _ask(self) -> None:
+        """Show the set once, after the present events."""
         turns().ask(self._show)
 
     @Slot()
     def _show(self) -> None:
-        """Show the set in the visible trays."""
+        """Show the set in the visible trays, and have its changes computed if they are needed.
+
+        Each selection has its own set: the selection itself, until the user
+        edits it.
+        """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
         model = evidence.model
@@ -731,6 +766,7 @@ class SetTrayController(Controller):
             self._changes = None
             selected = () if model is None else tuple(model.step.selected)
             self._columns = self._edited_sets.get(self._selection_key, selected)
+
         for tray in self.trays:
             tray.setVisible(self._is_editable)
         if self._is_editable and (
@@ -747,6 +783,7 @@ class SetTrayController(Controller):
         if change is not None and not change.inside:
             swaps = {self._id(c): share for c, share in change.swaps}
         shown_set = ShownSet(features, self.edited, self._sentence(), swaps)
+
         for tray in self.trays:
             tray.show_set(shown_set, undoable=self._undoable)
 
@@ -756,6 +793,8 @@ class SetTrayController(Controller):
         changes = self._known_changes
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
+
+        # The hovered feature (id 0 if there is none) goes before the inspected one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)
@@ -765,6 +804,8 @@ class SetTrayController(Controller):
         selection_error = model.step.criterion
         if not self.edited or not selection_error:
             return error
+
+        # share by which the set's error is above that of the selection
         above = changes.criterion / selection_error - 1
         if abs(above) < NEGLIGIBLE:
             return error
@@ -799,6 +840,7 @@ class SetTrayController(Controller):
         )
 
     def _in_words(self, change: FeatureChange) -> str:
+        """Return the sentence on a change of the set."""
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
@@ -814,6 +856,7 @@ class SetTrayController(Controller):
 
     @Slot(int)
     def _on_hovered(self, feature: int) -> None:
+        """Show the change by the feature under the mouse."""
         if feature != self._hovered_feature:
             self._hovered_feature = feature
             self._ask()
@@ -822,7 +865,11 @@ class SetTrayController(Controller):
 
     @Slot(QPoint)
     def _offer(self, position: QPoint) -> None:
-        """Offer features to add, the best ones first."""
+        """Open a menu with the features whose addition gives the lowest error, the best one first.
+
+        ``position`` is that of the menu on the screen. Any other feature
+        can be chosen in a dialog.
+        """
         menu = self._new_menu()
         changes = self._known_changes
         if changes is not None:
@@ -840,7 +887,11 @@ class SetTrayController(Controller):
 
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, position: QPoint) -> None:
-        """Offer the actions on a feature of the set."""
+        """Open a menu to remove a feature of the set, by its id, or to replace it.
+
+        The best replacements are listed with the change of the error.
+        ``position`` is that of the menu on the screen.
+        """
         menu = self._new_menu()
         changes = self._known_changes
         column = self._session.column_of(feature)
@@ -861,6 +912,7 @@ class SetTrayController(Controller):
 
     @Slot()
     def _ask_feature(self) -> None:
+        """Let the user choose a feature outside the set in a dialog, and add it."""
         dataset = self._session.dataset
         if dataset is None:
             return
@@ -880,6 +932,7 @@ class SetTrayController(Controller):
             self.add(self._id(columns[offered.index(name)]))
 
     def _new_menu(self) -> QMenu:
+        """Return an empty menu in place of the last one."""
         if self._menu is not None:
             self._menu.deleteLater()
         self._menu = QMenu(self.trays[0].window())
@@ -888,6 +941,10 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
+        """Return the model's path and the columns, on which the changes of the set depend.
+
+        None if there is no set to edit, so that nothing is computed.
+        """
         key = self._evidence.evidence.key
         return (
             None
@@ -896,6 +953,7 @@ class SetTrayController(Controller):
         )
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the changes of the set; None without a model."""
         request = self._evidence.evidence.wanted
         if request is None:
             return None
@@ -904,16 +962,18 @@ class SetTrayController(Controller):
         return computation(text, self._take, function, request, self._columns)
 
     def _take(self, changes: SetChanges | None) -> None:
+        """Keep the changes of the set, and show them."""
         self._changes = changes
         self._ask()
         self.known.emit()
 
     def _id(self, column: int) -> int:
+        """Return the id of the feature in a column."""
         assert self._session.dataset is not None
         return int(self._session.dataset.feature_ids[column])
 
     def _id_and_name(self, feature: int) -> str:
-        """Return a feature's id and name."""
+        """Return a feature's id and name, or only the id if the data do not have the feature."""
         dataset = self._session.dataset
         column = self._session.column_of(feature)
         return (
@@ -945,4 +1005,5 @@ def _best(errors: Floats) -> list[int]:
 
 
 def _below(widget: QWidget) -> QPoint:
+    """Return the point on the screen below the left end of a widget."""
     return widget.mapToGlobal(QPoint(0, widget.height()))

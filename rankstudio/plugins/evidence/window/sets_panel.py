@@ -74,7 +74,7 @@ class SetsPanel(Panel):
         choices: Mapping[int, int],
         constrained: SizedSubset | None = None,
     ) -> None:
-        """Show the sets.
+        """Show the sets that are as good as the best, and meet the user's conditions.
 
         Parameters
         ----------
@@ -107,6 +107,9 @@ class SetsPanel(Panel):
         )
         sets = near_best.containing(required, excluded)
         lowest = near_best.best.criterion
+
+        # Without such a set, show the best one that meets the conditions; without
+        # conditions, show the selection as well.
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
@@ -127,6 +130,7 @@ class SetsPanel(Panel):
             for index, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
+
         for subset in sets:
             shares[list(subset.features)] += 1 / len(sets)
         always_shown = {
@@ -183,7 +187,12 @@ def _matrix_row(
     *,
     is_first: bool,
 ) -> MatrixRow:
-    """Return the row of a set, whose error is ``above`` the lowest error by this share."""
+    """Return the row of a set in the matrix, with its label.
+
+    ``above`` is the share by which its error is above the lowest error,
+    ``ids`` are those of the data's columns, and ``selection`` has the ids
+    of the selection.
+    """
     features = frozenset(int(ids[column]) for column in columns)
     is_selection = features == selection
     label = ""
@@ -204,8 +213,10 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    Required and excluded features precede all others, so that the user can free them
-    also if no set has them.
+    ``shares``, (n,), has the share of the sets with each of the data's
+    columns, and ``choices`` the user's condition on a feature by its id.
+    Required and excluded features precede all others, so that the user can
+    free them also if no set has them.
     """
     columns = [
         MatrixColumn(

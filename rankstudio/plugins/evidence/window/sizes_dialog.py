@@ -62,7 +62,7 @@ class SizeRow:
 
 
 def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
-    """Return a row for each size of which a set is known.
+    """Return a row of the dialog's table for each size of which a set is known.
 
     ``ids`` are those of the data's columns.
     """
@@ -85,6 +85,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
 
 
 def _state_text(subset: SizedSubset) -> str:
+    """Return whether a set is proved, or its gap."""
     if subset.proved:
         return tr("proved")
     return tr("gap {gap} %").format(gap=f"{100 * subset.relative_gap:.2g}")
@@ -216,6 +217,7 @@ class SizesDialog(QDialog):
 
     @Slot(object)
     def _grow(self, best: BestSubset) -> None:
+        """Show the best sets found so far, and the share of all sets that was searched."""
         n_sets = sum(subset.n_sets for subset in best.sizes)
         self.bar.set_share(
             sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets
@@ -232,6 +234,7 @@ class SizesDialog(QDialog):
 
     @Slot()
     def _show(self) -> None:
+        """Show the progress while the search runs."""
         is_running = self.search.state is SimulationState.RUNNING
         self.stop.setVisible(is_running)
         self.bar.setVisible(is_running)
@@ -239,6 +242,7 @@ class SizesDialog(QDialog):
 
     @Slot()
     def _use(self) -> None:
+        """Emit the set in the marked row, and close the dialog."""
         row = self.table.current()
         if row is not None:
             self.chosen.emit(row.found)

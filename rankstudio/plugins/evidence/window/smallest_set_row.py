@@ -111,11 +111,15 @@ class SmallestSetRow(QWidget):
         self.hide()
 
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
-        """Show the sets of a path.
+        """Show the smallest set as good as the best, and one other set of the same path.
+
+        The other one is the set that is chosen, or the best one if the
+        smallest is chosen.
 
         Parameters
         ----------
         smallest_set : SmallestSet or None
+            The sets with a sentence on them; None hides the row.
         ids : sequence of int
             Feature ids of the data's columns.
         """
@@ -145,11 +149,12 @@ class SmallestSetRow(QWidget):
         )
 
     def _ask(self, *, smallest: bool) -> None:
-        """Ask for the evidence for one of the two sets, unless it is the chosen set."""
+        """Ask for the evidence for the smallest or the other set, unless it is the chosen set."""
         sets = self._found
         if sets is None:
             return
         target = sets.smallest if smallest else sets.other
+
         # Qt has checked the clicked button; the chosen set stays checked until the page
         # shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size

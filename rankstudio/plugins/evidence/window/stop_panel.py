@@ -109,6 +109,7 @@ class StopPanel(Panel):
         self.body.setSpacing(4)
         self._shows_steps = True  # otherwise only the view of the whole path
         self._path_ids: tuple[int, ...] = ()
+
         for plot in (self.p_plot, self.curve):
             plot.feature_at = self._selected_at
         self.view.chosen.connect(self._show_view)
@@ -122,6 +123,7 @@ class StopPanel(Panel):
         Parameters
         ----------
         widget : QWidget
+            The view, of another page.
         title : str
             Title of the panel if it shows only this view.
         possible : callable
@@ -163,6 +165,8 @@ class StopPanel(Panel):
         tests = evidence.significance
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
+
+        # Why a plot is empty: both are missing only for data that are too large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
@@ -218,7 +222,7 @@ class StopPanel(Panel):
         self._show_view()
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Show empty plots, each with a sentence on what will appear there."""
         self.p_plot.placeholder = _EMPTY_STEPS_TEXT
         self.curve.placeholder = _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())
@@ -246,6 +250,7 @@ class StopPanel(Panel):
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
+        """Show the widgets of the chosen view: p values, left-out curve, or the whole path."""
         view = self.view.value() if self._shows_steps else PATH
         self.p_plot.setVisible(view == P)
         self.curve.setVisible(view == CURVE)
@@ -254,6 +259,7 @@ class StopPanel(Panel):
         self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
         if self._path is not None:
             self._path.setVisible(view == PATH)
+
         # added by the page
         figure_button = self.findChild(QToolButton, "figure-button")
         if figure_button is not None:
@@ -264,12 +270,13 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the gain that is lost with repeated selection.
 
-    It is "" if unknown.
+    Repeated means that each query is left out of the selection, too. The
+    sentence is "" until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""
-    index = min(evidence.k, repeated.usual.shape[1]) - 1
+    index = min(evidence.k, repeated.usual.shape[1]) - 1  # the path may be shorter
     return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."

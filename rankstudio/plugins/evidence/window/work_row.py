@@ -58,6 +58,7 @@ class WorkRow(QWidget):
             f"{name}-stop",
             tip=tr("Stop and keep the results so far"),
         )
+
         for button in (self.button, self.stop):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         fill(
@@ -90,6 +91,8 @@ class WorkRow(QWidget):
         Parameters
         ----------
         progress : Progress
+            Whether the computation is offered, waits, runs or was stopped;
+            the row is hidden in other states.
         seconds : float
             Estimated duration; infinity without an estimate.
         share : float

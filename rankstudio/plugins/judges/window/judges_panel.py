@@ -108,12 +108,14 @@ class JudgesPanel(Panel):
             name="judges-panel",
             keeps_title=True,
         )
+
         # The choice of the table, and that of the label in use.
         self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
         self.tools.addWidget(self.view)
         self.label = named(choice_box(()), "judges-label", tr("Label in use"))
         self._label_title = PlainLabel(tr("&Label in use"))
         self._label_title.setBuddy(self.label)
+
         # Commands that compute the tables.
         tip = tr("Run pipelines on the labels of every judge and compare them.")
         self.several = named(
@@ -125,6 +127,7 @@ class JudgesPanel(Panel):
         about = tr(
             "Agreement of the judges, selections under each, or selections with flipped labels."
         )
+
         # The columns of the table depend on what it shows; see `show_rows`.
         self.table = TableView(
             theme,
@@ -164,7 +167,8 @@ class JudgesPanel(Panel):
     ) -> None:
         """Show rows of texts.
 
-        ``columns`` are the keys and titles of the columns. The first column stretches.
+        ``columns`` are the keys and titles of the columns, and ``note`` stands
+        below the table.
         """
         # The first column stretches and is on the left; the others are numbers.
         table_columns = [
@@ -179,6 +183,7 @@ class JudgesPanel(Panel):
             )
             for index, (key, title) in enumerate(columns)
         ]
+
         # The columns of the table are replaced only if they differ.
         if [column.key for column in table_columns] != self._columns:
             self._columns = [column.key for column in table_columns]
@@ -205,13 +210,16 @@ class JudgesController(Controller):
         self._session = models.session
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
+
         # Results for the data and the runs that
         # are shown; None until they are computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
+
         # the run whose labels are flipped now
         self._flipped_run: RunRecord | None = None
+
         # Agreement and selections are computed in
         # the background when the panel shows them.
         worker = models.task_worker
@@ -233,6 +241,7 @@ class JudgesController(Controller):
             failed=fail,
             panel=panel,
         )
+
         # Flipped labels are computed on command, and shown as they grow.
         self._simulation = BackgroundSimulation(
             worker, tr("Flipping labels"), "flips", self
@@ -240,12 +249,14 @@ class JudgesController(Controller):
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.update)
+
         # Commands of the user.
         panel.view.chosen.connect(self.update)
         panel.label.activated.connect(self._choose)
         panel.several.clicked.connect(self._session.labelsAsked)
         panel.flip.clicked.connect(self.toggle)
         panel.table.chosen.connect(self._inspect)
+
         # Changes of the session and of the runs.
         self._session.datasetChanged.connect(self._forget)
         self._session.measureChanged.connect(self.update)
@@ -255,9 +266,9 @@ class JudgesController(Controller):
 
     @property
     def possible(self) -> bool:
-        """Whether flipping the labels of the shown run can be started or stopped.
+        """Whether runs with flipped labels can be started for the shown run, or stopped.
 
-        It can be stopped while it is under way.
+        They can be stopped while they are under way.
         """
         record = self._models.runs.shown
         if self.busy:
@@ -280,6 +291,7 @@ class JudgesController(Controller):
 
     @property
     def _judges(self) -> tuple[str, ...]:
+        """Names of the judges of the open data."""
         dataset = self._session.dataset
         return dataset.origin.columns.judges if dataset is not None else ()
 
@@ -292,11 +304,13 @@ class JudgesController(Controller):
         )
         if not self.panel.isVisible():
             return
+
         # Have results computed that are out of date.
         self._agreement_demand.update()
         self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
         self.panel.flip.setEnabled(self.busy or self.possible)
+
         # With one judge, only flipped labels can be shown.
         view = self.panel.view.value() if self._judges else FLIPS
         if view == AGREEMENT:
@@ -330,6 +344,7 @@ class JudgesController(Controller):
 
     @Slot()
     def _forget(self) -> None:
+        """Forget all results when other data are opened, and show the judges of these."""
         self._simulation.stop()
         self._agreement = self._selection = self._flips = None
         dataset = self._session.dataset
@@ -339,6 +354,7 @@ class JudgesController(Controller):
 
     @Slot()
     def _choose(self) -> None:
+        """Ask for the labels of the judge that the user has chosen."""
         name = str(self.panel.label.currentData())
         dataset = self._session.dataset
         if dataset is not None and name != dataset.origin.columns.label:
@@ -346,10 +362,12 @@ class JudgesController(Controller):
 
     @Slot(object)
     def _inspect(self, row: _Row) -> None:
+        """Ask to inspect the feature of a row, if it has one."""
         if row.feature is not None:
             self._session.inspectAsked.emit(row.feature)
 
     def _agreement_key(self) -> Key | None:
+        """Return the key of the agreement: the open data; None without several judges."""
         return (
             (self._session.dataset,)
             if self._judges and self._session.has_documents
@@ -357,11 +375,13 @@ class JudgesController(Controller):
         )
 
     def _compare_judges(self) -> Computation | None:
+        """Return the computation of the judges' agreement; None without data."""
         dataset = self._session.dataset
         if dataset is None:
             return None
 
         def show(agreement: Agreement) -> None:
+            """Keep the agreement, and show it."""
             self._agreement = agreement
             self.update()
 
@@ -372,7 +392,8 @@ class JudgesController(Controller):
     def _results(self) -> list[RunResult]:
         """Return the last finished run of the shown run's plan under each judge.
 
-        Judges without such a run are left out.
+        Such runs have the same plan, except for the column of the label. Judges without
+        such a run are left out.
         """
         current = self._models.runs.shown
         judges = self._judges
@@ -389,12 +410,16 @@ class JudgesController(Controller):
         return [by_judge[name] for name in judges if name in by_judge]
 
     def _selection_key(self) -> Key | None:
+        """Return the key of the comparison of selections: the runs; None without it."""
         results = self._results()
         selects = len(results) > 1 and results[0].plan.entry.selects
         return tuple(map(id, results)) if selects else None
 
     def _compare_selections(self) -> Computation | None:
+        """Return the computation that compares the selections under the judges."""
+
         def show(selections: JudgeSelections) -> None:
+            """Keep the selections, and show them."""
             self._selection = selections
             self.update()
 
@@ -404,6 +429,7 @@ class JudgesController(Controller):
 
     @Slot(object)
     def _grow(self, flips: FlippedLabels) -> None:
+        """Keep the results with flipped labels so far, and show them."""
         if self._flipped_run is not None:
             self._flips = self._flipped_run, flips
             self.update()
@@ -418,6 +444,7 @@ class JudgesController(Controller):
         self.panel.table.placeholder = tr("Comparing the judges …")
         agreement = self._agreement
         note = ""
+
         # One row for each pair of judges.
         rows = []
         if agreement is not None:
@@ -444,11 +471,13 @@ class JudgesController(Controller):
     def _show_queries(self) -> None:
         """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
+
         # One column for the query, one for the mean, and one for each pair of judges.
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
+
         # The values are in the order of the columns.
         rows = [
             _Row(
@@ -479,12 +508,14 @@ class JudgesController(Controller):
         if selection is None:
             self.panel.show_rows((), (), "")
             return
+
         # "=" keeps the keys of judges apart from those of the other columns.
         columns = [
             ("feature", tr("feature")),
             *((f"={j}", j) for j in selection.judges),
             ("n", tr("judges")),
         ]
+
         # One row for each feature.
         rows = []
         for column in selection.order().tolist():
@@ -512,6 +543,7 @@ class JudgesController(Controller):
             self.panel.show_rows((), (), "")
             return
         record, flips = self._flips
+
         # The first column names the feature; the
         # others are for the shares of flipped labels.
         columns = [("feature", tr("feature"))]
@@ -520,12 +552,15 @@ class JudgesController(Controller):
             for index, share in enumerate(flips.shares)
         ]
 
+        # The row of a feature, or of a measure without one (None), with a text per
+        # number.
         def row(
             name: str,
             feature: int | None,
             numbers: Sequence[Any],
             text_of: Callable[[Any], str],
         ) -> _Row:
+            """Return a row with a name and a number for each share, formatted by ``text_of``."""
             texts = {
                 str(index): text_of(number) for index, number in enumerate(numbers)
             }
@@ -546,6 +581,7 @@ class JudgesController(Controller):
         rows.append(
             row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format)
         )
+
         # Measures of a sealed test part stay hidden.
         if not self._session.is_sealed(record.dataset):
             rows += [
@@ -559,14 +595,17 @@ class JudgesController(Controller):
 
 
 def _signed_or_dash(value: float) -> str:
+    """Return a number with its sign; a dash for NaN."""
     return signed(value, 2) if not np.isnan(value) else "–"
 
 
 def _id_and_name(feature: int, name: str) -> str:
+    """Return id and name of a feature; only the id if the name just repeats it."""
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
 
 def _agreement_of_judges(dataset: FoldedDataset) -> Agreement:
+    """Return the agreement of the judges of all parts; runs on the worker."""
     from rankstudio.plugins.judges.agreement import agreement  # noqa: PLC0415 - on the worker only
 
     judged = dataset.extension(PartJudgments)
@@ -574,12 +613,14 @@ def _agreement_of_judges(dataset: FoldedDataset) -> Agreement:
 
 
 def _selections_of_judges(results: Sequence[RunResult]) -> JudgeSelections:
+    """Return the selections under each judge; runs on the worker."""
     from rankstudio.plugins.judges.agreement import selection_by_judge  # noqa: PLC0415 - on the worker only
 
     return selection_by_judge(results)
 
 
 def _flip_steps(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
+    """Yield the results with flipped labels so far; runs on the worker."""
     from rankstudio.plugins.judges.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
 
     yield from flip_steps(plan, dataset, n_draws=N_DRAWS, seed=plan.seed)

@@ -31,11 +31,13 @@ def _leave_pair_out_auc(
 ) -> float:
     """Return the share of pairs in the right order, each by the model without its two documents.
 
+    ``hat``, (m, m), is the hat matrix H of all m documents, ``residuals``, (m,), are y^
+    - Hy^, and ``labels``, (m,), are y, of which the first ``n_positive`` are positive.
     Equation (1) of the module's docstring is solved for U = {i, j} by Cramer's rule;
     its matrix is [[a, b], [b, d]], and its solution is (e_i, e_j).
     """
     m = labels.shape[0]
-    right = 0.0
+    right = 0.0  # number of pairs in the right order; a tie counts half
     for i in range(n_positive):
         a = 1.0 - hat[i, i] - 1.0 / m
         for j in range(n_positive, m):
@@ -44,6 +46,8 @@ def _leave_pair_out_auc(
             determinant = a * d - b * b
             e_i = (d * residuals[i] - b * residuals[j]) / determinant
             e_j = (a * residuals[j] - b * residuals[i]) / determinant
+
+            # A held-out score is the label minus its residual e.
             right += _half_step(labels[i] - e_i - labels[j] + e_j)
     share: float = right / (n_positive * (m - n_positive))
     return share
@@ -61,9 +65,11 @@ def _leave_fold_out(
 ) -> None:
     """Write to ``scores`` the predictions for a fold's documents by the model without the fold.
 
-    The fold has the first ``size`` of ``members``. ``augmented`` is a workspace with at
-    least ``size`` rows and one more column: the matrix of equation (1) of the module's
-    docstring, and its right side as the last column. ``residuals`` are y^ - Hy^.
+    The fold has the first ``size`` of ``members``, which are positions of documents.
+    ``hat``, (m, m), is the hat matrix H of all m documents, ``residuals``, (m,), are y^
+    - Hy^, and ``labels``, (m,), are y. ``augmented`` is a workspace with at least
+    ``size`` rows and one more column: the matrix of equation (1) of the module's
+    docstring, and its right side as the last column.
     """
     m = labels.shape[0]
     for a in range(size):
@@ -71,12 +77,14 @@ def _leave_fold_out(
             augmented[a, b] = -hat[members[a], members[b]] - 1.0 / m
         augmented[a, a] += 1.0
         augmented[a, size] = residuals[members[a]]
+
     # Gaussian elimination. The matrix is positive definite, so no pivoting is needed.
     for a in range(size):
         for b in range(a + 1, size):
             factor = augmented[b, a] / augmented[a, a]
             for c in range(a + 1, size + 1):
                 augmented[b, c] -= factor * augmented[a, c]
+
     # Back substitution: the last column becomes e.
     for a in range(size - 1, -1, -1):
         value = augmented[a, size]
@@ -102,7 +110,9 @@ def estimates(
 
     The first column is leave-pair-out. Then follow, for each of S splittings into
     folds, the pooled AUC and the averaged AUC, which is NaN if no fold has both
-    classes. The first ``n_positive`` documents are the positive ones. ``folds`` (S, m)
+    classes. ``hats``, (B, m, m), and ``residuals``, (B, m), are the hat matrices H of
+    the training sets and their y^ - Hy^; all have the same ``labels``, (m,). The first
+    ``n_positive`` documents are the positive ones. ``folds`` (S, m)
     is the fold of each document in each splitting, from 0. ``members`` (m,), ``left``
     (m, m + 1) and ``scores`` (m,) are workspaces.
     """
@@ -112,9 +122,11 @@ def estimates(
         own_residuals = residuals[t]
         out[t, 0] = _leave_pair_out_auc(hat, own_residuals, labels, n_positive)
         for s in range(folds.shape[0]):
-            last = 0
+            last = 0  # number of the last fold
             for i in range(m):
                 last = max(last, folds[s, i])
+
+            # Each document gets the score of the model without its fold.
             for fold in range(last + 1):
                 size = 0
                 for i in range(m):
@@ -122,6 +134,9 @@ def estimates(
                         members[size] = i
                         size += 1
                 _leave_fold_out(hat, own_residuals, labels, members, size, left, scores)
+
+            # Pooled: all pairs in the right order. Averaged: only pairs of one fold,
+            # whose scores are of the same model, and the number of such pairs.
             pooled = 0.0
             averaged = 0.0
             pairs = 0

@@ -54,6 +54,8 @@ class TwoClasses:
     shift: float = 0.0
 
     def __post_init__(self) -> None:
+        """Raise a ParameterError for values out of range."""
+        # Each call raises an error unless the number is within the limits.
         between("n_examples", self.n_examples, 4, 20_000)
         between("n_features", self.n_features, 1, 1_000_000)
         between("n_informative", self.n_informative, 0, self.n_features)
@@ -90,7 +92,10 @@ class TwoClasses:
         return X
 
     def auc(self, weights: Floats) -> Floats:
-        """Return the AUC Φ(w'δ / (√2 ||w||)) of linear models (…, n); 0.5 for w = 0."""
+        """Return the AUC Φ(w'δ / (√2 ||w||)) of linear models w; 0.5 for w = 0.
+
+        ``weights`` has the shape (…, n), and the result (…).
+        """
         from scipy.special import ndtr  # noqa: PLC0415 - where it is needed
 
         length = np.sqrt(2.0 * np.einsum("...n,...n->...", weights, weights))
@@ -125,7 +130,9 @@ def simulate_auc(
     Parameters
     ----------
     n_examples, positive, n_features, n_informative, shift
-        As in :class:`TwoClasses`; by default all features are informative.
+        Documents of two normal classes, as in :class:`TwoClasses`: number, share
+        of positives, features, features that differ between the classes, and by
+        how much; by default all features are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000
@@ -155,6 +162,8 @@ def simulate_auc(
     checked_seed = between("seed", seed, 0, MOST_SEED)
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
+
+    # training sets that are drawn and trained together
     block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
     for block, begin in enumerate(range(0, count, block_size)):
         part = slice(begin, min(begin + block_size, count))
@@ -177,8 +186,9 @@ def auc_estimates(
     Parameters
     ----------
     data : TwoClasses
+        The two classes, with the labels of the documents and the folds.
     X : ndarray of shape (B, m, n)
-        Positive documents first.
+        B training sets of m documents with n features; positive documents first.
     regularization : float
         λ > 0.
 
@@ -194,8 +204,11 @@ def auc_estimates(
     labels = data.labels
     m = data.n_examples
     centred = X - X.mean(axis=1, keepdims=True)
+
+    # A hat matrix gives the model's scores of the training documents from their labels.
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
+
     # The first splitting is leave-one-out, with m folds.
     folds = np.stack([np.arange(m, dtype=np.int64), data.folds(5), data.folds(10)])
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
@@ -210,6 +223,7 @@ def auc_estimates(
         np.empty(m),
         estimates,
     )
+
     # Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two
     # documents to compare.
     return np.delete(estimates, 2, axis=1), weights

@@ -83,6 +83,8 @@ def _defined_means(values: Floats) -> Floats:
     It is NaN for a column without one.
     """
     is_defined = ~np.isnan(values)
+
+    # 0 / 0 is NaN, as it should be, without a warning.
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(
             axis=0
@@ -140,7 +142,7 @@ class DeviationSummary:
 
     @classmethod
     def of(cls, state: Deviations) -> DeviationSummary:
-        """Return the summary of deviations.
+        """Return the summary of deviations: bias, standard deviations and a histogram.
 
         Notes
         -----
@@ -187,7 +189,7 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     Parameters
     ----------
     values : ndarray of shape (R, E)
-        Values; NaN is ignored.
+        Values of R repetitions and E estimators; NaN is ignored.
     sd : ndarray of shape (E,)
         Standard deviations of the columns; the width follows Scott's rule for the
         largest.
@@ -199,6 +201,8 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     )
     low = float(finite.min(initial=0.0))
     high = float(finite.max(initial=0.0))
+
+    # 1, 2, 5, 10, ...: 2.5 times a width, rounded down, is the next one
     while (high - low) / width > _MAX_BINS:
         width = _round_width(2.5 * width)
     first = floor(low / width)
@@ -209,9 +213,12 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 def binned_shares(values: Floats, edges: Floats) -> Floats:
     """Return the share of each column's values in each bin, shape (E, B).
 
-    Lower edges belong to their bin.
+    ``values`` has the shape (R, E) for R repetitions and E estimators, and
+    ``edges`` (B + 1,). Lower edges belong to their bin; NaN is ignored.
     """
     shares = np.zeros((values.shape[1], edges.size - 1))
+
+    # `share` is a row of the result, which is filled in place
     for column, share in zip(values.T, shares, strict=True):
         finite = column[np.isfinite(column)]
         if finite.size:
@@ -225,11 +232,12 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    For a width that is not positive, return the usual width.
+    For a width that is not positive, as if nothing varies, return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(width))
+
     # A product that equals the width may exceed it by rounding. The factor 1 is always
     # allowed, as log10 may have rounded up.
     return max(
@@ -295,6 +303,7 @@ def simulate_over(
     quantity : str
         Argument of the simulation.
     values : sequence of float
+        Values of the argument.
     simulate : callable
         `simulate_auc`, or `simulate_selection` with its dataset.
     **parameters
@@ -316,6 +325,7 @@ def simulate_over(
     numbers = tuple(float(value) for value in values)
     finished: tuple[DeviationSummary, ...] = ()
     for value in numbers:
+        # Whole numbers stay whole: the simulation rejects 20.0 queries.
         exact = int(value) if quantity in WHOLE and value.is_integer() else value
         for state in simulate(**{**parameters, quantity: exact}):
             if state is None:

@@ -66,7 +66,7 @@ class SelectedRankRLS:
         return lambda X: X @ weights
 
     def selected(self, data: QueryData) -> tuple[int, ...]:
-        """Return the given columns, or those selected from these documents."""
+        """Return the columns of the learner, or if it has none, those selected from these documents."""
         if self.columns is not None:
             return self.columns
         if self.n_features is None:
@@ -74,7 +74,7 @@ class SelectedRankRLS:
         search = GreedyRankRLS(
             self.n_features, self.regularization, algorithm="statistics"
         )
-        *_, last = search.learn(data)
+        *_, last = search.learn(data)  # the last step has all selected features
         return last.selected
 
     def fixed(self, data: QueryData) -> SelectedRankRLS:
@@ -137,11 +137,15 @@ def folds_of_documents(
     hides how optimistic the estimate is.
     """
     m = data.y.size
+
+    # fold and query of each document, (m,)
     fold = rng.permutation(np.arange(m) % min(count, m))
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     scores = np.empty(m)
     for number in range(int(fold.max()) + 1):
         is_held_out = fold == number
+
+        # number of remaining documents of each query; queries without any are gone
         sizes = np.bincount(query[~is_held_out])
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
@@ -193,7 +197,8 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model trained on the queries of all other folds.
 
-    ``fold`` (Q,) is the fold of each query.
+    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each model,
+    and return the scores.
     """
     fold_of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
@@ -207,7 +212,11 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 
 
 def of_queries(data: QueryData, chosen: Bools) -> QueryData:
-    """Return the documents of some queries, with their statistics if those of all queries are computed."""
+    """Return the documents of some queries, with their sums of products if those are known.
+
+    ``chosen``, (Q,), says which queries. The learner needs such a sum of each
+    query, and takes those of all queries if they are already computed.
+    """
     part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
@@ -265,6 +274,8 @@ class BasisRankRLS:
     def learn(self, data: QueryData) -> Scorer:
         """Draw basis vectors, unless given, and train a model that is a sum of their kernel functions.
 
+        Return a function from features (m, n) to scores (m,).
+
         Notes
         -----
         With K = LL' the kernel matrix of the basis vectors, a linear model w is trained on the features
@@ -273,7 +284,9 @@ class BasisRankRLS:
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         basis = self._basis(data)
-        chosen, factor = independent(self.kernel.matrix(basis, basis))  # factor is L
+
+        # Vectors that depend linearly on others are dropped; the factor is L.
+        chosen, factor = independent(self.kernel.matrix(basis, basis))
         vectors = basis[chosen]
         features = np.ascontiguousarray(
             solve_lower(factor, self.kernel.matrix(vectors, data.X)).T
@@ -296,7 +309,10 @@ class BasisRankRLS:
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:
-        """Return the given basis vectors, or those drawn from these documents."""
+        """Return the basis vectors of the learner, or if it has none, some of these documents.
+
+        They have the shape (r, n).
+        """
         if self.vectors is not None:
             return self.vectors
         count = self.per_query * (data.ptr.size - 1)

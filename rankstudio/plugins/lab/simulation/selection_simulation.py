@@ -54,6 +54,7 @@ def simulate_selection(
     Parameters
     ----------
     dataset : FoldedDataset or RankingDataset
+        Data with more queries than are drawn; folds are ignored.
     n_queries : int, default 20
         Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
@@ -67,6 +68,7 @@ def simulate_selection(
     convention : str, optional
         Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
+        Number of times that queries are drawn.
     seed : int, default 0
         Equal seeds give equal bits.
     kernel : {"none", "rbf", "poly", "linear"}, default "none"
@@ -121,9 +123,13 @@ def simulate_selection(
         is_drawn[rng.choice(data.n_queries, n_drawn, replace=False)] = True
         train = documents.taken(np.flatnonzero(is_drawn))
         rest = documents.taken(np.flatnonzero(~is_drawn))
+
+        # from documents and scores to the mean measure
         measured = partial(
             _measured_scores, measure=measure, convention=measure_convention
         )
+
+        # steadily: the same result on any number of threads
         truth[number] = yield from steadily(
             _true_measure(chosen_learner, train, rest, measured)
         )
@@ -152,7 +158,9 @@ def _true_measure(
 def _checked_selection(
     n_features: int | None, n_available: int, regularization: float
 ) -> SelectedRankRLS:
-    """Return the learner that selects features greedily.
+    """Return the learner that selects ``n_features`` of ``n_available`` features greedily.
+
+    Without a number, it uses all features.
 
     Raises
     ------
@@ -170,7 +178,7 @@ def _checked_selection(
 
 
 def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
-    """Return all documents of a dataset, each once."""
+    """Return all documents of a dataset, each once: folds have the same documents in several parts."""
     if isinstance(dataset, RankingDataset):
         return dataset
     first = dataset.folds[0]
@@ -205,6 +213,7 @@ def _measured_scores(
     y = data.y
     ptr = data.ptr
     if fold is None:
+        # The same documents are measured for each estimator: one evaluator is enough.
         evaluators = data.shared.of(_Evaluators).found
         key = (measure, convention)
         if key not in evaluators:
@@ -214,11 +223,13 @@ def _measured_scores(
         evaluator = evaluators[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+
         # a number for each pair of query and fold
         query_and_fold = query * (int(fold.max()) + 1) + fold
         order = np.lexsort((fold, query))
         y = y[order]
         scores = scores[order]
+
         # A part starts where this number changes.
         ptr = np.append(
             np.flatnonzero(np.diff(query_and_fold[order], prepend=-1)), y.size

@@ -67,7 +67,7 @@ class SimulationProgress:
         return self.found.done + sum(summary.done for summary in summaries)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as plain values."""
+        """Return the results as plain values for JSON, with those of the varied quantity if any."""
         varied = self.varied
         plain = self.found.as_dict()
         if varied is None:
@@ -109,7 +109,10 @@ class Simulation:
 
     @property
     def counting(self) -> dict[str, Any]:
-        """The parameters that have an effect, given the values of the others."""
+        """The parameters that have an effect with the values of the others, by name.
+
+        The γ of a kernel, for instance, has none without a kernel.
+        """
         unused = {
             p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)
         }
@@ -118,7 +121,10 @@ class Simulation:
         }
 
     def finished(self, progress: SimulationProgress) -> Simulation:
-        """Return the finished part of this simulation: its repetitions so far, and the complete values."""
+        """Return the finished part of this simulation: its repetitions so far, and the complete values.
+
+        Running it again gives the same results.
+        """
         summaries = progress.varied.summaries if progress.varied is not None else ()
         n_complete = sum(summary.done == summary.asked for summary in summaries)
         parameters = {**self.parameters, "repetitions": progress.found.done}
@@ -131,12 +137,15 @@ class Simulation:
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
         """Reject inconsistent values, or values too large for the data.
 
+        Without a dataset, only the values are checked.
+
         Raises
         ------
         ParameterError
             With the name of the parameter; "values" for values of the varied quantity.
         """
         parameters = self.parameters
+
         # All values of each parameter, with the name that an error gives them.
         tried: dict[str, list[tuple[str, Any]]] = {
             n: [(n, value)] for n, value in self.counting.items()
@@ -215,6 +224,8 @@ class Simulation:
 
             assert dataset is not None  # simulations of this kind need data
             simulate = partial(simulate_selection, dataset)
+
+        # A state of None is yielded within a long repetition.
         for state in simulate(**self.counting):
             if state is None:
                 yield None
@@ -278,6 +289,7 @@ def _data_words(plan: Plan, test: bool) -> Iterator[str]:
     """Yield the words of a command that open the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
     yield from field_words(plan, ("missing", "normalize", "protocol"))
+    # The usual protocol, the folds of the files, needs no seed.
     if plan.protocol != Plan(plan.data).protocol:
         yield from ("--protocol-seed", str(plan.seed))
     yield from column_words(plan)
@@ -296,8 +308,11 @@ def simulation_as_python(
 
     Parameters
     ----------
-    simulation, plan, test
-        As in :func:`simulation_as_command`.
+    simulation : Simulation
+    plan : Plan, optional
+        Plan that states how the data are opened, for a simulation on data.
+    test : bool, default True
+        Whether the test part of a single fold is included.
     computed_with : Mapping of str to str
         Versions that give the same bits, if known.
     """
@@ -330,6 +345,8 @@ def simulation_as_python(
             f"dataset = {opened if test else f'without_test({opened})'}",
         ]
     argument = "dataset" if plan is not None else ""
+
+    # Steps are None between two results, and the last result has everything.
     lines += [f"*_, found = filter(None, simulation.steps({argument}))"]
     lines += ["print(json.dumps(found.as_dict(), indent=1))"]
     return program(imports, lines, computed_with)

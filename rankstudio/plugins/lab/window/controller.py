@@ -109,7 +109,8 @@ class SimulationTab(Controller):
 
     @Slot()
     def start(self) -> None:
-        """Start the simulation of the form from the beginning."""
+        """Start the simulation of the form from the beginning, unless a value is invalid."""
+        # False if a field has an invalid value; the focus is then on that field.
         if not self.form.commit():
             return
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
@@ -139,7 +140,7 @@ class SimulationTab(Controller):
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show the distributions, and the effect of the varied quantity."""
+        """Show the results so far: the distributions, and the effect of the varied quantity."""
         request = self.request
         progress = self.progress
         state = self.simulation.state
@@ -168,10 +169,12 @@ class SimulationTab(Controller):
 
     @Slot(object)
     def _grow(self, progress: SimulationProgress) -> None:
+        """Keep the current state of the simulation, and show it."""
         self.progress = progress
         self.update()
 
     def _show(self) -> None:
+        """Show the results if the page is visible."""
         if self.form.isVisible():
             self.show_found()
 
@@ -196,6 +199,7 @@ def _progress_text(progress: SimulationProgress) -> str:
 
 
 def _varied_caption(varied: VariedDeviations | None) -> str:
+    """Return the caption of the curves over the varied quantity; "" without one."""
     if varied is None:
         return ""
     return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
@@ -298,6 +302,7 @@ class SelectionTab(SimulationTab):
             self.failed.emit(tr("Open the data first."))
             return None
         parameters = {**simulation.parameters, "convention": session.convention}
+
         # A sealed test part of a single fold must not be drawn from.
         includes_test = not session.sealed or len(dataset.folds) > 1
         return SimulationRequest(
@@ -433,7 +438,7 @@ class LabController(Controller):
             )
 
     def code(self) -> dict[str, str] | None:
-        """Return a command and a program, by suffix, that repeat the visible simulation.
+        """Return a command and a program that repeat the visible simulation, by file suffix.
 
         It is empty if nothing was simulated, and None if the page is hidden.
         """

@@ -255,7 +255,10 @@ class DeviationsPanel(Panel):
         self.sentence.setText(deviations_sentence(summary, self.texts))
 
     def _row(self, summary: DeviationSummary, index: int) -> DeviationRow:
-        """Return the table row of an estimator."""
+        """Return the table row of an estimator, by its position in the summary.
+
+        Estimators may be pairs of two variants that share a color.
+        """
         text = text_of(self.texts, summary.estimators[index])
         return DeviationRow(
             label=text.label,
@@ -342,7 +345,7 @@ class DeviationsPlot(Plot):
         )
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the names at the left."""
+        """Return the frame of the plot, with room for the names of the rows at the left."""
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
@@ -358,7 +361,12 @@ class DeviationsPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row for each bin of each estimator, followed by the means and standard deviations."""
+        """Return the titles of the columns of exported numbers, and their rows.
+
+        There is a row for each bin of each estimator. Rows with means and their
+        standard errors, and with standard deviations and numbers of repetitions,
+        follow.
+        """
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
@@ -371,8 +379,9 @@ class DeviationsPlot(Plot):
         return ["estimator", "from", "to", "share"], cells
 
     def figure(self) -> RowsFigure:
-        """Return a figure of the distributions in rows, with their means and standard deviations."""
+        """Return a figure to export: a histogram per row, with mean and standard deviation."""
         low, high = self._range()
+
         # Edges and the ends of the range are multiples of the bins' width, up to
         # rounding.
         in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
@@ -422,7 +431,11 @@ class DeviationsPlot(Plot):
         ]
 
     def step(self, right: int, down: int) -> bool:
-        """Show the readout of the next or the preceding row."""
+        """Show the readout of the next or the preceding row, after an arrow key.
+
+        ``right`` and ``down`` are -1, 0 or 1. Return whether the key has an effect:
+        only up and down do.
+        """
         if right or self.is_empty():
             return False
         current = self.under_mouse if self.under_mouse is not None else -1
@@ -435,10 +448,11 @@ class DeviationsPlot(Plot):
     # Drawing
 
     def _row_height(self, frame: Frame) -> float:
+        """Return the height of a row in pixels."""
         return frame.area.height() / max(len(self.rows), 1)
 
     def _ends(self, row: DeviationRow) -> tuple[float, float]:
-        """Return the edges between which a distribution lies, except a thin tail at each side."""
+        """Return the two edges of bins between which a distribution lies, except for thin tails."""
         cumulative = np.cumsum(row.shares)
         first = int(np.searchsorted(cumulative, _TAIL_SHARE))
         last = min(
@@ -470,8 +484,12 @@ class DeviationsPlot(Plot):
         painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))
 
     def _draw_rows(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw each histogram as an area of steps, its mean, and one standard deviation on both sides."""
+        """Draw each histogram as an area of steps, its mean, and one standard deviation on both sides.
+
+        ``frame`` converts values to pixels. All histograms are equally tall.
+        """
         height = self._row_height(frame)
+
         # at each edge, the outline goes from one bin's height to the next
         edges = np.repeat(self.edges, 2)
         x_pixels, _ = frame.pixels(edges, np.zeros(edges.size))

@@ -57,6 +57,7 @@ class SingleField(LineField):
 
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
+        """Remove an error as soon as the typed text is a valid single number."""
         try:
             self.check(text)
         except ParameterError:
@@ -92,6 +93,7 @@ class LabForm(Panel):
         self._fields: dict[str, Field] = {
             p.name: _field_of_kind(theme, p) for p in FIELDS[kind]
         }
+
         # by quantity
         self._value_lists = {
             key: SingleField(theme, p) for key, p in VALUES[kind].items()
@@ -114,6 +116,7 @@ class LabForm(Panel):
             DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation")
         )
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
+
         # state for which the buttons are enabled
         self._state: SimulationState | None = None
         self._lay_out()
@@ -127,7 +130,7 @@ class LabForm(Panel):
     def field(self, name: str) -> Field:
         """Return a field by the name of its parameter.
 
-        "values" is the field of the varied quantity.
+        "values" is the field with the values of the varied quantity.
         """
         if name == "values":
             return self._value_lists[str(self.quantity.value())]
@@ -171,6 +174,8 @@ class LabForm(Panel):
         """Show an error below the field of its parameter, or below the first field if there is none."""
         has_field = error.name in (*self._fields, "values")
         field = self.field(error.name) if has_field else self.fields()[0]
+
+        # The error with the label of the field instead of the parameter's name.
         field.show_error(
             str(
                 ParameterError(
@@ -181,7 +186,10 @@ class LabForm(Panel):
         self._go_to(field)
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:
-        """Enable the buttons of a state, and show the progress."""
+        """Enable the buttons for a state of the simulation, and show its progress.
+
+        ``share`` is the share that is done, and ``text`` says how much that is.
+        """
         if state is not self._state:
             self._state = state
             is_active = state in (SimulationState.RUNNING, SimulationState.PAUSED)
@@ -201,6 +209,7 @@ class LabForm(Panel):
             self.status.setText(status)
 
     def _button(self, icon: str, text: str) -> QPushButton:
+        """Return a button with an icon instead of a text, which is its tooltip."""
         button = named(
             QPushButton(),
             f"{self.objectName()}-{icon}",
@@ -261,7 +270,10 @@ class LabForm(Panel):
 
     @Slot()
     def _show_relevant(self) -> None:
-        """Show the fields, and offer the quantities to vary, that have an effect with the present values."""
+        """Show the fields, and offer the quantities to vary, that have an effect with the present values.
+
+        γ, for instance, has an effect only with some kernels.
+        """
         values = self.values()
         chosen = self.quantity.value()
         for field in self._fields.values():
@@ -285,11 +297,13 @@ class LabForm(Panel):
         )
 
     def _go_to(self, field: Field) -> None:
+        """Scroll to a field and let the user type in it."""
         self._scroll.ensureWidgetVisible(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 def _field_of_kind(theme: Theme, parameter: Parameter) -> Field:
+    """Return a field for a parameter, by the kind of its values."""
     if parameter.kind is Kind.MEASURE:
         return EditableField(theme, parameter)
     if parameter.kind is Kind.CHOICE:

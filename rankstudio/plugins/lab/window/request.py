@@ -87,7 +87,10 @@ class SimulationRequest:
     test: bool = True
 
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
-        """Return a command and a program, by suffix, that repeat the finished part with identical results."""
+        """Return a command and a program that repeat the finished part, by file suffix.
+
+        The results of both are identical to those so far.
+        """
         finished = self.simulation.finished(progress)
         versions = {"RankStudio": rankstudio.__version__}
         return {

@@ -61,12 +61,16 @@ def bias_text(bias: float) -> str:
 def deviations_sentence(
     summary: DeviationSummary, texts: Mapping[str, EstimatorText]
 ) -> str:
-    """Return sentences on the estimator that is furthest from the truth, and on the standard deviations."""
+    """Return sentences on the estimator that is furthest from the truth, and on the standard deviations.
+
+    Only a bias that is clearly larger than its standard error counts. ``texts``
+    has the label and the explanations of each estimator by its name.
+    """
     estimator_texts = [text_of(texts, name) for name in summary.estimators]
     is_clear = np.abs(summary.bias) > np.maximum(
         _N_ERRORS * summary.standard_error, _MIN_BIAS
     )
-    clear_deviations = np.where(is_clear, np.abs(summary.bias), -1.0)
+    clear_deviations = np.where(is_clear, np.abs(summary.bias), -1.0)  # -1: not clear
     worst = int(np.argmax(clear_deviations))
     reason = ""
     if clear_deviations[worst] < 0:
@@ -142,6 +146,8 @@ def variation_sentence(
     if not varied.summaries:
         return ""
     bias = np.abs(np.nan_to_num(varied.bias))
+
+    # (values, estimators); what may be chance counts as 0
     bias[~(bias > _N_ERRORS * np.nan_to_num(varied.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
@@ -149,7 +155,8 @@ def variation_sentence(
         int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape)
     )
     label = text_of(texts, varied.summaries[0].estimators[estimator]).label
-    # without repetitions
+
+    # a dict drops repetitions, for instance if the largest one is the last
     indices = list(dict.fromkeys([0, row, len(varied.values) - 1]))
     phrases = [
         _SETTING_TEXTS[varied.quantity].format(
@@ -170,6 +177,7 @@ def value_text(quantity: str, value: float) -> str:
 
 
 def _capitalized(text: str) -> str:
+    """Return a text with its first letter as a capital."""
     return text[:1].upper() + text[1:]
 
 
@@ -197,7 +205,7 @@ def selection_caption(request: SimulationRequest, n_drawn: int) -> str:
 
 
 def _data_text(request: SimulationRequest) -> str:
-    """Describe learner and data; "" without data."""
+    """Describe the learner, the data and the truth in a caption; "" without data."""
     parameters = request.simulation.parameters
     dataset = request.dataset
     if dataset is None:
@@ -255,6 +263,7 @@ def _classes_text(settings: Mapping[str, Any]) -> str:
 
 
 def _origin_text(settings: Mapping[str, Any]) -> str:
+    """Return the seed and the version with which the results can be repeated."""
     return tr("seed {seed}, RankStudio {version}.").format(
         seed=settings["seed"], version=rankstudio.__version__
     )

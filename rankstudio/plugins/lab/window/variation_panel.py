@@ -120,7 +120,10 @@ class VariationPanel(Panel):
         self.bias.caption = self.sd.caption = caption
 
     def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
-        """Show the results so far; None shows nothing."""
+        """Show curves of the results so far, over the values of the varied quantity.
+
+        None shows nothing.
+        """
         self.set_caption(caption)
         if varied is None or not varied.summaries:
             for plot in (self.bias, self.sd):
@@ -141,6 +144,8 @@ class VariationPanel(Panel):
         self.bias.show_values(
             QUANTITIES[varied.quantity], varied.asked, written, bias_curves
         )
+
+        # standard deviations have no intervals
         sd_curves = [
             (label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)
         ]
@@ -152,6 +157,7 @@ class VariationPanel(Panel):
     def _plot(
         self, theme: Theme, name: str, title: str, *, zero: bool
     ) -> VariationPlot:
+        """Return an empty plot in which the user can choose a point by a click."""
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)
         plot.picked.connect(lambda curve, point: plot.select((curve, point)))
         return plot
@@ -172,6 +178,7 @@ class ListedAxes(Axes):
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of ticks, closer than usual if a low plot would have fewer than two."""
         ticks = super().y_ticks(y_range, height)
+        # A higher plot has more ticks: pretend that it is higher until there are two.
         for density in (1.5, 2.0, 3.0):
             if len(ticks) > 1:
                 break
@@ -179,7 +186,10 @@ class ListedAxes(Axes):
         return ticks
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
-        """Return the given ticks, without those too close to the preceding one."""
+        """Return ticks at the listed values, without those too close to the preceding one.
+
+        ``width`` is that of the axis in pixels.
+        """
         scale = width / (x_range[1] - x_range[0])
         ticks: Ticks = []
         for value, text in self.listed:
@@ -212,6 +222,7 @@ class VariationPlot(OverlayPlot):
         self._zero = zero
         self._paired = paired
         self._values: tuple[float, ...] = ()
+
         # also those that are not simulated yet
         self._all_values: tuple[float, ...] = ()
         self.quantity = ""
@@ -242,13 +253,14 @@ class VariationPlot(OverlayPlot):
             Name, values, and half widths of intervals, which are empty without
             intervals.
         """
-        chosen = self.chosen
+        chosen = self.chosen  # curve and point that the user has chosen, or None
         self._all_values = tuple(x_values)
         self.quantity = quantity
         all_x = [self._x(value) for value in self._all_values]
         n = len(curves[0][1]) if curves else 0
         self._values = self._all_values[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
+
         # The key of a curve determines its color: both curves of a pair have the same
         # one.
         self.set_curves(
@@ -278,7 +290,10 @@ class VariationPlot(OverlayPlot):
         return not self._values
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of all values of the quantity, and the range of the curves with zero."""
+        """Return the range of the x axis, with all values, and of the y axis, with zero.
+
+        The y axis also has the ends of the intervals.
+        """
         x = [self._x(value) for value in self._all_values]
         ends = [
             curve.y + side * np.nan_to_num(curve.half)
@@ -288,6 +303,8 @@ class VariationPlot(OverlayPlot):
         y = np.concatenate([[0.0], *ends])
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
+
+        # The axis of standard deviations begins at 0.
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
@@ -305,7 +322,11 @@ class VariationPlot(OverlayPlot):
         ], rows
 
     def figure(self) -> CurvesFigure:
-        """Return a figure of the curves over the values of the quantity, not over their logarithms."""
+        """Return a figure to export: the curves over the values of the quantity.
+
+        The plot has logarithms of the values if they grow by a factor; the figure
+        has an axis for that.
+        """
         x = floats(self._values)
         series = []
         for curve in self.curves:
@@ -372,13 +393,16 @@ class VariationPlot(OverlayPlot):
 
     @property
     def _logarithmic(self) -> bool:
+        """Whether the x axis is logarithmic: for positive values with a large range."""
         lowest = min(self._all_values, default=0.0)
         return lowest > 0 and max(self._all_values) >= _LOGARITHMIC_RATIO * lowest
 
     def _x(self, value: float) -> float:
+        """Return the x coordinate of a value: log2 of it on a logarithmic axis."""
         return float(np.log2(value)) if self._logarithmic else float(value)
 
     def _number(self, value: float) -> str:
+        """Return a number of the y axis as a text; biases have a sign."""
         return signed(value, 4) if self._zero else fixed(value, 4)
 
     def _draw_zero(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -54,7 +54,7 @@ class DiagramView(QWidget):
         return QSize(2 * _LEAST_WIDTH, 3 * _LEAST_HEIGHT)
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """Draw the diagram in sizes of the text, smaller where its height has no room."""
+        """Draw the diagram in sizes of the text, or smaller if the widget is too low for it."""
         if self._diagram is None or self._diagram.empty:
             return
         painter = QPainter(self)
@@ -75,6 +75,7 @@ class DiagramView(QWidget):
             self._draw_text(painter, text, em, metrics)
 
     def _draw_stroke(self, painter: QPainter, stroke: Stroke, em: float) -> None:
+        """Draw a line of the diagram; ``em`` is the size of the text in pixels."""
         colors = self._theme.colors
         role = {"group": "accent", "difference": "text"}.get(stroke.kind, "muted")
         pen = QPen(colors.q(role), _WIDTHS[stroke.kind])
@@ -87,6 +88,10 @@ class DiagramView(QWidget):
     def _draw_text(
         self, painter: QPainter, text: DiagramText, em: float, metrics: QFontMetricsF
     ) -> None:
+        """Draw a text of the diagram, shortened if it is too wide.
+
+        ``em`` is the size of the text in pixels.
+        """
         max_width = min(text.max_width * em, self.width())
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, max_width)
         wide = metrics.horizontalAdvance(written) + 1.0

@@ -85,7 +85,7 @@ class RanksPanel(Panel):
         fill(self.body, self.note, (columns, 1))
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
-        """Show a ranking, or why there is none."""
+        """Show a ranking, or instead of one a sentence on why there is none."""
         if isinstance(ranking, str):
             self.table.set_rows(())
             self.diagram.show_diagram(None)
@@ -93,6 +93,9 @@ class RanksPanel(Panel):
             self.note.setText(ranking)
             self.note.show()
             return
+
+        # The table of the report has the texts: 3 is "best on", and 4 the group's
+        # letter.
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
         rows = [
@@ -105,6 +108,7 @@ class RanksPanel(Panel):
         ]
         self.table.set_rows(rows)
         self.diagram.show_diagram(rank_diagram(ranking))
+
         # In a low panel a note below the header would take rows of the table.
         self.note.hide()
         self.set_caption(f"{text.title} · {ranking.notes()[0]}")
@@ -199,7 +203,8 @@ class RanksController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the panel for runs on several datasets, with the ranking of their methods."""
+        """Show the panel if two methods have runs on several datasets, with their ranking."""
+        # names of the datasets with a finished run, by title of the method
         titles: dict[str, set[str]] = {}
         for record in self._models.runs.records:
             if record.result is not None:
@@ -210,7 +215,7 @@ class RanksController(Controller):
         self._demand.update()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the diagram."""
+        """Yield the diagram for the dialog *Export*, if it is shown."""
         if self._ranking is not None and not self.panel.isHidden():
             yield ExportItem(
                 "critical-difference",
@@ -245,32 +250,35 @@ class RanksController(Controller):
         return candidates
 
     def _key(self) -> Key | None:
+        """Return the key of the ranking: measure and runs; None without finished runs."""
         runs = [(run.name, run.result, run.method) for run in self._candidates()]
         return (self._models.session.measure, *runs) if runs else None
 
     def _compute(self) -> Computation:
+        """Return the computation of the ranking."""
         measure = self._models.session.measure
         return computation(
             tr("Ranking methods"), self._show, _ranking, self._candidates(), measure
         )
 
     def _show(self, ranking: MethodRanking | str) -> None:
+        """Keep the ranking, or the reason why there is none, and show it."""
         self._ranking = None if isinstance(ranking, str) else ranking
         self.panel.show_ranking(ranking)
 
 
 def _ranking(candidates: list[CandidateRun], measure: str) -> MethodRanking | str:
-    """Return the ranking with its tests, or why there is none; for the worker."""
+    """Return the ranking with its tests, or a sentence on why there is none; runs on the worker."""
     try:
         ranking = ranking_of(method_table(candidates, measure))
     except PlanError as error:
         return str(error)
-    _ = ranking.tests  # which take a while
+    _ = ranking.tests  # cached: they take a while, and the window must not wait
     return ranking
 
 
 def _write_diagram(ranking: MethodRanking, path: Path) -> None:
-    """Write the diagram in the format that the ending says."""
+    """Write the diagram to a file in the format of its suffix."""
     form = path.suffix.lower().removeprefix(".")
     diagram = rank_diagram(ranking)
     if form == "tex":

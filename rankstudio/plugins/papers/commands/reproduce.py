@@ -100,7 +100,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Run the plans of a paper, and print or write its tables beside our numbers.
+
+    Return the exit code. If the user stops, finished units stay in the study, if any.
+    """
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.plugins.papers import airola_2011
@@ -125,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
+
+    # The thesis has experiments of its own; other papers have tables of measures.
     findings: list[PrintedExperiment] = []
     if paper.key == airola_2011.KEY:
         findings = _run_experiments(airola_2011.experiments(results, dataset))
@@ -166,12 +171,14 @@ def _run_plans(
     They are None if the user stops.
     """
     results: dict[str, RunResult] = {}
-    grouped: dict[int, Any] = {}
+    grouped: dict[int, Any] = {}  # training data by fold, grouped once for all plans
     progress = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study) as study, stopping() as stop:
         for name, plan in plans.items():
             tell(f"{progress}: {name} ({plan.title})", file=sys.stderr, flush=True)
             going = Going(plan, dataset, grouped, study, at_hand, progress)
+
+            # `carry_on` runs the plan, and returns whether it was stopped.
             if stop.asked or carry_on(going, stop):
                 return None
             results[name] = going.result()
@@ -193,6 +200,8 @@ def _reproduction_text(
     parts += map(_claim_text, claims)
     if notes:
         parts.append(_wrapped_paragraphs(f"{note}." for note in notes))
+
+    # a line on the cells that should agree, and one on those that need not
     counts = []
     for cells, template in zip(cells_of(tables), _COUNT_TEMPLATES, strict=True):
         counts += (
@@ -204,7 +213,7 @@ def _reproduction_text(
 
 
 def _claim_text(claim: Claim) -> str:
-    """Return a claim of the paper, and below it the test of our runs for each measure."""
+    """Return a claim of the paper, and below it the test of our two runs for each measure."""
     rows = [
         [
             name,
@@ -233,6 +242,7 @@ def _table_text(table: PaperTable) -> str:
         ]
         for label, cells in table.rows
     ]
+
     # Cells without values are blank.
     texts = [
         ["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows
@@ -247,7 +257,11 @@ def _tables_as_dict(
     claims: Sequence[Claim],
     notes: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the tables, the notes and the numbers of cells that agree as plain values."""
+    """Return the tables, the notes and the numbers of cells that agree as plain values.
+
+    "promised" counts the cells that should agree, and "open" those that need not,
+    as the paper does not say everything about the experiment.
+    """
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}
         for name, cells in zip(("promised", "open"), cells_of(tables), strict=True)
@@ -290,7 +304,10 @@ def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExper
 def _findings_text(
     paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]
 ) -> str:
-    """Return the text of the findings, the notes on them, and the parts without available data."""
+    """Return the text of the findings, the notes on them, and the parts without available data.
+
+    A finding is a table of our numbers next to the printed ones, with conclusions.
+    """
     from rankstudio.plugins.papers.airola_2011 import absent
 
     parts = [
@@ -309,6 +326,7 @@ def _findings_text(
 
 
 def _finding_text(finding: PrintedExperiment) -> str:
+    """Return a title, a table and the conclusions; columns of texts are aligned to the left."""
     header = [column.title for column in finding.columns]
     text_columns = [
         index
@@ -320,6 +338,7 @@ def _finding_text(finding: PrintedExperiment) -> str:
 
 
 def _wrapped_paragraphs(sentences: Iterable[str]) -> str:
+    """Return sentences as wrapped paragraphs, indented after the first line."""
     return "\n".join(
         textwrap.fill(sentence, _WIDTH, subsequent_indent="  ")
         for sentence in sentences

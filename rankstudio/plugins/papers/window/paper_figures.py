@@ -21,7 +21,7 @@ class PaperFiguresController(CommandController):
     """Offers the figures of each paper that has at least one of the finished runs on the open data."""
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield an item for each paper."""
+        """Yield an item of the dialog *Export* for each paper that has one of the finished runs."""
         from rankstudio.plugins.papers.reproduction import (  # noqa: PLC0415 - brings kernels
             load_reproduction,
             reproductions,
@@ -71,9 +71,14 @@ def _begin_figures(
     on_done: Callable[[str], object],
     on_error: Callable[[str], object],
 ) -> Job:
-    """Start writing the figures of a paper into a folder, and report how many there are."""
+    """Start writing the figures of a paper into the folder ``path``; return the job.
+
+    ``on_done`` is called with their number as a text, and ``on_error`` with a
+    reason.
+    """
 
     def write() -> int:
+        """Write the figures on the worker, and return their number."""
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above
         from rankstudio.plugins.papers.reproduction import load_reproduction  # noqa: PLC0415 - as above
@@ -85,6 +90,7 @@ def _begin_figures(
         return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:
+        """Report the number of figures."""
         on_done(trn("{n} figure", "{n} figures", n).format(n=n))
 
     return worker.task(

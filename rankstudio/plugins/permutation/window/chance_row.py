@@ -71,8 +71,8 @@ class ChanceRow(QWidget):
         permuted among all documents, and ``seconds`` how long a test takes at most,
         infinity if that is unknown.
         """
-        # Before a test, the row says what would be
-        # permuted and how long it takes at most.
+        # Before a test, the row says what would be permuted and how long it takes at
+        # most.
         tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
@@ -94,8 +94,9 @@ class ChanceRow(QWidget):
                 permutations=offer, time=duration(seconds)
             )
         self.sentence.setText(sentence or offer)
-        # The button starts the test, or stops a growing
-        # one; after a complete test there is nothing to do.
+
+        # The button starts the test, or stops a growing one; after a complete test there
+        # is nothing to do.
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(
@@ -119,8 +120,9 @@ def chance_sentence(
     Parameters
     ----------
     band : CriterionBand
+        Result of the test so far, with values for each step.
     position : int
-        Position of the step.
+        Position of the step, from 0.
     step : str
         Name of the step, such as "k = 3".
     total : int
@@ -156,6 +158,7 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
+
     # Say before it how many permutations are done, if not all of them are.
     if n >= total:
         return sentence

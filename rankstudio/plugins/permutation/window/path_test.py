@@ -105,7 +105,7 @@ class PathTestController(CommandController):
         self.tests.stop()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the test of the shown path as a command and a program."""
+        """Yield the test of the shown path as a command and a program, for the dialog *Export*."""
         if self.tests.possible:
             labels = {
                 ".sh": tr("Permutation test as a command"),
@@ -128,7 +128,7 @@ class PathTestController(CommandController):
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
-        evidence = pages.find("evidence")
+        evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,
             self.tests.grew,
@@ -155,6 +155,8 @@ class PathTestController(CommandController):
         if model is None:
             self._curves.set_permuted((), None)
             return
+
+        # x values of the tested steps; no band is drawn before a test
         xs = () if band is None else tested_x_values(model, band)
         interval = None if band is None else (band.mean, band.low, band.high)
         self._curves.set_permuted(xs, interval, None if band is None else band.p_values)
@@ -176,6 +178,8 @@ def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) 
     sentence = ""
     if band is not None:
         x_values = tested_x_values(model, band)
+
+        # The path of the test may be shorter than that of the model.
         position = min(model.position, x_values.size - 1, band.observed.size - 1)
         step = f"{X_NAMES[model.path.step_kind]} = {x_values[position]}"
         sentence = chance_sentence(

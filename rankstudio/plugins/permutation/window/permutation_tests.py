@@ -130,7 +130,10 @@ class PermutationTests(QObject):
         return self._bands.get(key) if key is not None else None
 
     def as_code(self) -> dict[str, str]:
-        """Return a command and a program, by suffix, that repeat the shown result; {} without a result."""
+        """Return a command and a program that repeat the shown result, by file suffix.
+
+        {} without a result.
+        """
         band = self.band
         model = self._current.model
         if band is None or model is None:
@@ -162,6 +165,7 @@ class PermutationTests(QObject):
         self._simulation.stop()
 
     def _start(self) -> None:
+        """Start the test of the shown path, which must be possible, in the background."""
         dataset = self._session.dataset
         model = self._current.model
         assert dataset is not None and model is not None  # it is possible
@@ -173,11 +177,13 @@ class PermutationTests(QObject):
 
     @Slot(object)
     def _grow(self, band: CriterionBand) -> None:
+        """Keep the result of the running test so far."""
         if self._tested_key is not None:
             self._bands[self._tested_key] = band
             self.grew.emit()
 
     def _key(self) -> _PathKey | None:
+        """Return the key of the shown path; None if it cannot be tested."""
         dataset = self._session.dataset
         model = self._current.model
         if dataset is None or model is None or not self.possible:
@@ -193,7 +199,10 @@ def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
 def _test_steps(
     plan: Plan, combination: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
-    """Yield the growing result of the test of a path; None between results, so that other tasks can come."""
+    """Yield the growing result of the test of a path, with some seconds between results.
+
+    Yield None in between, so that the worker can do other tasks.
+    """
     from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
     next_time = -inf  # from which on a result is yielded

@@ -85,6 +85,7 @@ class AblationPanel(Panel):
         super().__init__(
             theme, tr("Effect of each feature"), padding=0, name="query-ablation-panel"
         )
+
         # the measure, and whether there is a column of folds
         self._shown_columns = ("", False)
         self._largest_end = 0.0  # of the intervals: the end of the scale of all bars
@@ -123,7 +124,7 @@ class AblationPanel(Panel):
         self.clear("")
 
     def clear(self, reason: str) -> None:
-        """Show a reason instead of results."""
+        """Show a reason instead of results; "" is before they are known."""
         self._offer.hide()
         self.table.show()
         self.table.placeholder = reason
@@ -197,7 +198,11 @@ class AblationPanel(Panel):
         self.sentence.setText(" ".join(sentences))
 
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
-        """Return the columns of the table of features and the effect of leaving each out."""
+        """Return the columns of the table of features and the effect of leaving each out.
+
+        ``name`` is that of the measure; with ``several_folds``, a column has
+        the number of folds whose model has the feature.
+        """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
         title = tr("fall") if higher_is_better else tr("change")
@@ -255,9 +260,11 @@ class AblationPanel(Panel):
         *,
         sign: float,
     ) -> QRect:
-        """Draw the fall as a bar with its interval, if there is room.
+        """Draw the fall as a bar with its interval, if the cell is wide enough.
 
-        The number follows.
+        ``sign`` is -1 if lower measures are better. The rectangle for the
+        number, which is drawn next, is returned: the whole cell, as numbers
+        are aligned to its right.
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
@@ -306,9 +313,11 @@ class AblationFeeder(QObject):
         self._request: QueryRequest | None = None
         self._plan: Plan | None = None
         self._models: ChosenModels = {}
+
         # fold, and column of the feature to leave out
         self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
+
         # by column
         self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
@@ -343,6 +352,7 @@ class AblationFeeder(QObject):
         self._rows = []
         self._n_unchanged = 0
         self._is_begun = False
+
         # A dict keeps the order of the columns, without repetitions.
         columns = {
             column: None
@@ -377,6 +387,7 @@ class AblationFeeder(QObject):
 
     @Slot()
     def _begin_training(self) -> None:
+        """Begin to train models."""
         self._is_begun = True
         self._panel.clear("")
         self._show()
@@ -398,11 +409,15 @@ class AblationFeeder(QObject):
         return self._waiting_models[0] if self._waiting_models else None
 
     def _key(self) -> Key | None:
+        """Return the key of the next computation, or None."""
         task = self._next_task()
         return None if task is None else (self._request, *task)
 
     def _compute(self) -> Computation | None:
-        """Return the computation for the next fold and feature, or of a feature's effect over all folds."""
+        """Return the next computation: for a fold and feature, or of a feature's effect on all folds.
+
+        It is None if nothing is to be done.
+        """
         request = self._request
         plan = self._plan
         task = self._next_task()
@@ -428,18 +443,21 @@ class AblationFeeder(QObject):
         return Computation(title, work, self._add_ablation)
 
     def _add_ablation(self, ablated: AblatedQueries) -> None:
+        """Keep the measures of a retrained model, and go on."""
         self._waiting_models.pop(0)
         self._ablations_of[ablated.column].append(ablated)
         self._show()
         self.go_on()
 
     def _fail(self, reason: str) -> None:
+        """Show an error, and train no more."""
         self._waiting_models = []
         self._is_begun = False
         self._panel.clear(reason)
 
     def _add_row(self, update: tuple[FeatureAblation, int]) -> None:
         """Add a row for a feature, and sort all rows, the greatest fall first and undefined ones last."""
+        # the effect, and the number of queries that no left-out feature changes
         ablation, self._n_unchanged = update
         request = self._request
         if request is None:

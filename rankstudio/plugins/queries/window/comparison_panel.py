@@ -97,8 +97,10 @@ class QueryPlot(Plot):
         self.chosen: int | None = None
         self.kept: Bools = np.zeros(0, dtype=np.bool_)
         self.outline: QPolygonF | None = None
+
         # positions of the queries with a value
         self._known: Ints = np.zeros(0, dtype=np.int64)
+
         # position at which a selection with Shift began
         self._anchor: int | None = None
         super().__init__(theme, Axes())
@@ -108,7 +110,7 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
-        """Show the queries of a comparison.
+        """Show all queries of a comparison, none of them chosen.
 
         None shows an empty plot.
         """
@@ -148,9 +150,11 @@ class QueryPlot(Plot):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """X and y values of the queries in the present kind of plot.
+        """X and y values of the queries in the present kind of plot, each of shape (Q,).
 
-        They are NaN for a query without a value.
+        They are NaN for a query without a value. The kinds are B against A, B
+        - A by the number of documents, and B - A in the order of the
+        comparison.
         """
         comparison = self.comparison
         if comparison is None:
@@ -167,7 +171,7 @@ class QueryPlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of x and y, which are equal for the scatter plot.
+        """Return the ranges of the axes x and y, which are equal for the scatter plot.
 
         Otherwise, y includes zero.
         """
@@ -175,11 +179,14 @@ class QueryPlot(Plot):
         if self.mode == SCATTER:
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
+
+            # Measures up to 1 are shown in their whole range unless they are small.
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         largest = float(np.abs(ys).max()) or 1.0
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
         x_range = (float(first), float(xs.max()) + 0.5)
+
         # On both sides of zero, at least a tenth of the largest difference is visible.
         return x_range, padded(
             float(min(ys.min(), -largest / 10)), float(max(ys.max(), largest / 10))
@@ -190,7 +197,7 @@ class QueryPlot(Plot):
         return not self._known.size
 
     def figure(self) -> CurvesFigure:
-        """Return the queries as points, or their differences as bars."""
+        """Return the plot as a figure to export: queries as points, or differences as bars."""
         xs, ys = (floats(values[self._known]) for values in self.points)
         is_scatter = self.mode == SCATTER
         has_bars = self.mode == SORTED
@@ -207,7 +214,11 @@ class QueryPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row per query: fold, id, numbers of documents, and the measures of both models."""
+        """Return the titles of the columns of exported numbers, and a row per query.
+
+        A row has fold, id, numbers of documents, and the measures of both
+        models.
+        """
         comparison = self.comparison
         header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
         if comparison is None:
@@ -238,6 +249,8 @@ class QueryPlot(Plot):
             ),
         ]
         n_others = len(self._queries_at_point_of(position)) - 1
+
+        # Queries may lie on each other: a click picks one after the other.
         text = trn(
             "and {n} more query here", "and {n} more queries here", n_others
         ).format(n=n_others)
@@ -252,6 +265,8 @@ class QueryPlot(Plot):
             return None
         xs, ys = self.points
         frame = self.frame()
+
+        # Bars stand side by side: the pixel's column decides, at any height.
         if self.mode == SORTED:
             if not frame.area.contains(point):
                 return None
@@ -292,6 +307,7 @@ class QueryPlot(Plot):
         if move is None or self.is_empty():
             event.ignore()
             return
+
         # Right and down move forward, left and up backward.
         index = (
             int(np.searchsorted(self._known, self.chosen)) + sum(move)
@@ -299,6 +315,8 @@ class QueryPlot(Plot):
             else 0
         )
         position = int(self._known[min(max(0, index), self._known.size - 1)])
+
+        # With Shift, everything from the query where the selection began is selected.
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             if self._anchor is None:
                 self._anchor = self.chosen
@@ -322,6 +340,7 @@ class QueryPlot(Plot):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Select the queries inside the outline, if the mouse was dragged."""
+        # `_pressed` is the pixel at which the mouse button went down.
         if self._pressed is not None and not self.is_empty():
             self._extend_outline(self._pressed, event.position())
         outline = self.outline
@@ -337,7 +356,11 @@ class QueryPlot(Plot):
         self.redraw()
 
     def event(self, event: QEvent) -> bool:
-        """Use Esc, which otherwise stops runs, to cancel a selection if there is one."""
+        """Use Esc, which otherwise stops runs, to cancel a selection if there is one.
+
+        Qt asks a widget whether it takes a key before a shortcut of the
+        window gets it.
+        """
         is_shortcut = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -379,7 +402,11 @@ class QueryPlot(Plot):
         self.redraw()
 
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
-        """Extend the outline to a pixel: a free line in the scatter plot, otherwise a band of full height."""
+        """Extend the outline of a drag from ``start`` to the pixel ``end``.
+
+        It is a free line in the scatter plot, otherwise a band of full
+        height.
+        """
         if self.mode != SCATTER:
             area = self.frame().area
             left, right = sorted((start.x(), end.x()))
@@ -458,9 +485,12 @@ def paint_difference(
 
     Parameters
     ----------
+    painter, colors
+        Painter of the table, and the colors of the theme.
     room : QRect
         Rectangle of the cell; half of its width stands for ``largest``.
     value, largest : float
+        The value of the bar, and the largest absolute value of all bars.
     better : bool
         Whether the value is a gain.
     """
@@ -491,7 +521,11 @@ def paint_interval(
     high: float,
     largest: float,
 ) -> None:
-    """Draw an interval over the bar of its value, on the same scale."""
+    """Draw an interval from ``low`` to ``high`` over the bar of its value, on the same scale.
+
+    Zero is in the middle of the rectangle ``room``, and half of its width
+    stands for ``largest``; ends beyond it are cut off.
+    """
     if not largest or isnan(low) or isnan(high):
         return
     middle = room.center().x() + 0.5
@@ -503,12 +537,17 @@ def paint_interval(
     )
     painter.setPen(pen(colors.q("text"), 1.2))
     painter.drawLine(QPointF(left, y), QPointF(right, y))
+
     for x in (left, right):
         painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
 
 
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
-    """Return masks of queries with their colors, those of faded queries first."""
+    """Return masks, (Q,), of queries with their colors: losses, gains and ties of B.
+
+    Queries that the filter of the list leaves out are faded. They come first,
+    so that the others are drawn over them.
+    """
     assert plot.comparison is not None
     gain = plot.comparison.gain
     loss_color, gain_color = loss_and_gain(colors)
@@ -518,26 +557,33 @@ def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColo
         (gain == 0, colors.q("muted")),
     )
     masks_and_colors = []
+
     for is_shown, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
         for has_outcome, color in outcomes:
             shade = QColor(color)
             shade.setAlphaF(alpha)
             masks_and_colors.append((has_outcome & is_shown, shade))
+
     return masks_and_colors
 
 
 def draw_points(
     plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the line on which both models are equal, and a point per query."""
+    """Draw the line on which both models are equal, and a point per query.
+
+    ``frame`` converts values to pixels.
+    """
     if plot.comparison is None or plot.is_empty() or plot.mode == SORTED:
         return
     low, high = frame.x_range
+
     # the diagonal, or zero
     low_y, high_y = (low, high) if plot.mode == SCATTER else (0.0, 0.0)
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
     painter.drawLine(frame.point(low, low_y), frame.point(high, high_y))
     px, py = frame.pixels(*plot.points)
+
     for mask, color in _points_by_color(plot, colors):
         painter.setPen(
             QPen(
@@ -557,16 +603,18 @@ def draw_points(
 def draw_differences(
     plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the differences as bars from zero, side by side."""
+    """Draw the differences as bars from zero, side by side; ``frame`` converts values to pixels."""
     if plot.comparison is None or plot.is_empty() or plot.mode != SORTED:
         return
     xs, ys = plot.points
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
     room = frame.area.width() / max(1, xs.size)  # of a bar
+
     # narrow bars overlap a little, without gaps
     width = max(1.0, room * (0.85 if room > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
+
     for mask, color in _points_by_color(plot, colors):
         # unlike points, bars do not lie on each other
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
@@ -577,6 +625,7 @@ def draw_differences(
         painter.drawLines(
             [QLineF(x, zero, x, y) for x, y in zip(px[rows], py[rows], strict=True)]
         )
+
     hairline(
         painter,
         colors.q("muted"),
@@ -653,7 +702,8 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     ndarray of bool of shape (n,)
     """
     inside = np.zeros(xs.shape, dtype=np.bool_)
-    ends = np.roll(corners, -1, axis=0)
+    ends = np.roll(corners, -1, axis=0)  # the corner after each one
+
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
         # The ray from a point to the right crosses an edge if its two ends are on both
         # sides of the ray and the intersection is right of the point. No ray crosses a
@@ -663,6 +713,7 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
             inside ^= has_ends_on_both_sides & (
                 xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1)
             )
+
     return inside & ~np.isnan(ys)
 
 

@@ -90,17 +90,22 @@ class QueriesController(PageController):
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None  # key of the run that the user chose as B
+
         # key of B while the page is visible: it stays when another run ends
         self._seen_b: int | None = None
+
         # The shown comparison with its request, as the next request may be for other
         # folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
+
         # fold and position of the query the user chose
         self._wanted_query: tuple[int, int] | None = None
+
         # a fold, and positions in its part
         self._queries_to_list: tuple[int, tuple[int, ...]] | None = None
         self._place = 0  # of the shown query, in the order of the comparison
         self._data = ""  # name of the open data in their plan
+
         # Best single features as models, by run and fold.
         self._singles: dict[tuple[int, int], Step] = {}
         self.bar = ModelBar()
@@ -152,6 +157,7 @@ class QueriesController(PageController):
         self.list.select_for.clicked.connect(self.select_for_listed)
         self.ablation.inspected.connect(session.inspectAsked)
         session.datasetChanged.connect(self._forget_choices)
+
         for signal in (
             runs.added,
             runs.ended,
@@ -167,6 +173,7 @@ class QueriesController(PageController):
             self._absence.changed,
         ):
             signal.connect(self.update)
+
         runs.cleared.connect(self._forget)
         runs.removed.connect(self._forget_run)
 
@@ -189,6 +196,8 @@ class QueriesController(PageController):
             self._feeder.stop()
             self._seen_b = None
             return
+
+        # What is B now stays B while the page is visible, also when another run ends.
         a, b = self._runs_compared()
         self._seen_b = None
         if a is not None:
@@ -199,7 +208,7 @@ class QueriesController(PageController):
         self._feeder.go_on()
 
     def _compare(self) -> Computation | None:
-        """Return the computation that compares A and B in each query.
+        """Return the computation that compares the models A and B in each query.
 
         If they cannot be compared, show the reason and return None.
         """
@@ -251,6 +260,8 @@ class QueriesController(PageController):
         ):
             return
         fold, positions = self._queries_to_list
+
+        # position in the comparison, by fold and position in the fold's part
         index_of = {
             (query.fold, query.position): index
             for index, query in enumerate(self.queries)
@@ -274,7 +285,12 @@ class QueriesController(PageController):
 
     @Slot()
     def select_for_listed(self) -> None:
-        """Select features for the listed queries alone, and for all other queries of their fold alone."""
+        """Select features for the listed queries alone, and for the others of their fold alone.
+
+        The two paths are computed in the background and then shown in a
+        dialog. Queries of several folds give an error, as the fold has the
+        data to select on.
+        """
         listed = self.list.listed()
         folds = {query.fold for query in listed}
         if self._shown is None or len(folds) != 1:
@@ -303,9 +319,10 @@ class QueriesController(PageController):
         )
 
     def _greedy(self, fold: int) -> dict[str, Any]:
-        """Return parameters of greedy RankRLS.
+        """Return parameters of greedy RankRLS to select on some queries of a fold.
 
-        If A is greedy RankRLS, λ and loss are those of A.
+        If A is greedy RankRLS, λ and loss are those of A. The number of
+        features is that of A's model, within limits.
         """
         a, _ = self._runs_compared()
         chosen = self._models(a).get(fold) if a is not None else None
@@ -324,6 +341,10 @@ class QueriesController(PageController):
         }
 
     def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
+        """Show two paths in a dialog.
+
+        ``sizes`` are the numbers of listed and of other queries.
+        """
         dataset = self._session.dataset
         if dataset is None or self._shown is None:
             return
@@ -350,20 +371,30 @@ class QueriesController(PageController):
         """
         listed = comparable(self._runs, self._session.dataset)
         current = self._runs.shown
+
+        # the last run that can be compared, if the shown one cannot
         a = current if current in listed else next(reversed(listed), None)
         rivals = {record.key: record for record in listed if record is not a}
+
+        # The user's choice goes before the run that was B until now.
         for key in (self._wanted_b, self._seen_b):
             if key == SINGLE or not rivals:
                 return a, None
             if key in rivals:
                 return a, rivals[key]
+
         folds = set(a.folds) if a is not None else set()
         return a, max(
             reversed(rivals.values()), key=lambda record: len(folds & set(record.folds))
         )
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
-        """Show the runs to choose A and B from, the parts of the data, and the fold."""
+        """Show the runs to choose A and B from, the parts of the data, and the fold.
+
+        ``a`` and ``b`` are the runs that are compared; without ``b``, A is
+        compared with its best single feature. A sealed test part is not
+        offered.
+        """
         dataset = self._session.dataset
         fold = self._session.fold
         listed = comparable(self._runs, dataset)
@@ -396,7 +427,11 @@ class QueriesController(PageController):
         )
 
     def _show_what_is_missing(self, reason: str) -> None:
-        """Show a reason and a button to the page that helps, in place of empty panels, unless it is ""."""
+        """Show a reason instead of empty panels, and a button to the page that helps.
+
+        For "" the panels are shown, as they are if only the run's models are
+        missing.
+        """
         is_empty = bool(reason) and reason != NOT_WHOLE
         self.empty.show_missing(
             reason if is_empty else "", _PAGE_OF_REMEDY.get(reason, "")
@@ -405,6 +440,7 @@ class QueriesController(PageController):
         self.emptied.emit(is_empty)
 
     def _comparison_key(self) -> Key:
+        """Return the values on which a comparison depends: with others it is computed again."""
         session = self._session
         scope = session.fold if self.bar.is_one_fold() else None
         request = (
@@ -442,7 +478,8 @@ class QueriesController(PageController):
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         """Return the request to compare A and B on shared folds and the chosen part.
 
-        It is None without data.
+        Without a run B, A is compared with the best single feature of each
+        fold. It is None without data.
         """
         session = self._session
         dataset = self._session.dataset
@@ -475,6 +512,7 @@ class QueriesController(PageController):
         )
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
+        """Return the chosen model of a run on each fold."""
         models = chosen_models(record, self._measured.view(record))
         return {fold: chosen.step for fold, chosen in models.items()}
 
@@ -497,6 +535,7 @@ class QueriesController(PageController):
     # Results
 
     def _show(self, request: QueryRequest, comparison: QueryComparison) -> None:
+        """Show a comparison in all panels, with the query that the user chose before."""
         self._shown = request, comparison
         self.comparison.show_comparison(comparison)
         self.comparison.legend.show_models(
@@ -510,6 +549,8 @@ class QueriesController(PageController):
             (query.fold, query.position): index
             for index, query in enumerate(comparison.queries)
         }
+
+        # Without such a query, the first one, with the largest loss of B, is shown.
         self._pick(index_of.get(self._wanted_query or (0, 0), 0))
         self._list_wanted()
 
@@ -533,9 +574,11 @@ class QueriesController(PageController):
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
+        """Return the key of the shown documents, or None."""
         return None if self._shown is None else (*self._shown, self._place)
 
     def _rank(self) -> Computation | None:
+        """Return the computation that ranks the documents of the picked query, or None."""
         if self._shown is None:
             return None
         request, comparison = self._shown
@@ -548,6 +591,7 @@ class QueriesController(PageController):
         return computation(title, show, self._tasks.rank, request, query)
 
     def _clear(self, reason: str) -> None:
+        """Show a reason instead of a comparison."""
         self._shown = None
         self._show_nothing(reason)
         self._feeder.stop()
@@ -561,6 +605,7 @@ class QueriesController(PageController):
         self.documents.clear("")
 
     def _fail(self, reason: str) -> None:
+        """Show the reason for an error."""
         self._clear(reason)
         self.failed.emit(reason)
 
@@ -568,16 +613,19 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _look_at(self, index: int) -> None:
+        """Show the chosen run A."""
         key = self.bar.a.itemData(index)
         look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int)
     def _compare_with(self, index: int) -> None:
+        """Compare with the chosen run B."""
         self._wanted_b = int(self.bar.b.itemData(index))
         self.update()
 
     @Slot(int)
     def _forget_run(self, key: int) -> None:
+        """Forget the choice and the single features of a run that is removed, by its key."""
         if self._wanted_b == key:
             self._wanted_b = None
         self._singles = {

@@ -92,6 +92,7 @@ class DocumentsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
         self._query: RankedQuery | None = None
+
         # of the contributions to a document, drawn as the longest bar
         self._largest_sum = 0.0
         self._decimals = 3
@@ -126,7 +127,10 @@ class DocumentsPanel(Panel):
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
+            Its documents, with ranks, scores and contributions of the
+            features.
         measure : str
+            Name of the measure.
         """
         self._query = ranked_query
         self.set_title(tr("Query {query_id}").format(query_id=ranked_query.query_id))
@@ -143,6 +147,8 @@ class DocumentsPanel(Panel):
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
         self.set_caption(f"{counts} · {values} · {_CLICK_HINT}")
+
+        # The most influential features have colors; the others share the last color.
         colored = ranked_query.by_influence[:_N_COLORS]
         rest = ranked_query.by_influence[_N_COLORS:]
         names = [ranked_query.names[i] for i in colored] + (
@@ -161,7 +167,10 @@ class DocumentsPanel(Panel):
         )
         rows = []
         strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
+
         for position, document in enumerate(ranked_query.documents):
+            # contributions minus the smallest ones in this query, so that bars start at
+            # 0
             contributions = ranked_query.above_least[position]
             parts = [float(contributions[i]) for i in colored]
             parts += [float(contributions[list(rest)].sum())] if rest else []
@@ -172,10 +181,14 @@ class DocumentsPanel(Panel):
             if len(ranked_query.names) > _MAX_FEATURES_IN_TOOLTIP:
                 tip += f"\n{_others_text(len(ranked_query.names) - _MAX_FEATURES_IN_TOOLTIP)}"
             rows.append(DocumentRow(position, document, tuple(parts), tip))
+
         self._largest_sum = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals(
             [document.score_a for document in ranked_query.documents]
         )
+
+        # Rows are identified by their positions: emptied first, the table does not take
+        # those of another query for the same rows.
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
@@ -196,6 +209,7 @@ class DocumentsPanel(Panel):
         """Return the columns of the table of documents, with the ranks by A and B."""
 
         def of(name: str) -> Callable[[DocumentRow], object]:
+            """Return a function from a row to an attribute of its document."""
             return lambda row: getattr(row.document, name)
 
         return (
@@ -256,6 +270,7 @@ class DocumentsPanel(Panel):
         )
 
     def _score(self, value: float) -> str:
+        """Return a score as a text."""
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def _paint_parts(
@@ -270,6 +285,7 @@ class DocumentsPanel(Panel):
         x = float(room.left())
         top = room.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
+
         for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest_sum
             painter.setBrush(_feature_color(colors, index))
@@ -280,7 +296,7 @@ class DocumentsPanel(Panel):
 
     @Slot()
     def _show_sentence(self) -> None:
-        """Explain the order of two documents.
+        """Explain in a sentence why A ranks one of two documents above the other.
 
         These are the first two selected documents, the selected one and the next, or
         the first two of all.
@@ -299,6 +315,8 @@ class DocumentsPanel(Panel):
             second = first + 1
         else:  # the last document is compared with the one before it
             first, second = first - 1, first
+
+        # Scores that do not come from features have no contributions.
         self.table.setColumnHidden(
             _CONTRIBUTIONS_COLUMN, not query.contributions.columns
         )
@@ -314,6 +332,8 @@ def _paint_label(
     """Draw a relevance label as a chip, for a relevant document in the color of its label."""
     label = row.document.label
     relevant = row.document.relevant
+
+    # There are colors for labels from 0 to 6; others have the nearest of these.
     color = (
         palettes.category(colors, min(max(0, int(label)), 6)).color
         if relevant
@@ -333,9 +353,10 @@ def _paint_move(
 ) -> None:
     """Draw the rank in B and an arrow, upwards if it is higher than in A.
 
-    Equal ranks get a dot.
+    Equal ranks get a dot. The color says whether the move improves B's
+    ranking.
     """
-    moved = row.moved
+    moved = row.moved  # number of ranks, positive if B ranks the document higher
     name = "ok" if row.good else "error"
     color = colors.q(name if moved else "muted")
     painter.setPen(color)
@@ -361,7 +382,7 @@ def _others_text(n: int) -> str:
 
 
 def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
-    """Return the AUC of both models with DeLong's intervals."""
+    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals."""
     (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "

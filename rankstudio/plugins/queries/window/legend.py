@@ -99,13 +99,14 @@ class Legend(QWidget):
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatches and names."""
+        """Draw the title, and each name with a swatch in its color; long names are shortened."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
         texts = self._texts()
-        n_titles = int(bool(self._title))
+        n_titles = int(bool(self._title))  # 1 if the first text is a title, otherwise 0
+
         for position, (text, box) in enumerate(
             zip(texts, self.boxes(self.width()), strict=True)
         ):
@@ -130,10 +131,15 @@ class Legend(QWidget):
         return QRectF(corner.x(), corner.y(), _SWATCH_SIZE, _SWATCH_SIZE)
 
     def boxes(self, width: int) -> list[QRectF]:
-        """Return the boxes of the title, if there is one, and of the names in a legend of a width."""
+        """Return the boxes of the title, if there is one, and of the names, for a legend ``width``.
+
+        They follow each other in lines of text.
+        """
         metrics = QFontMetricsF(font(SMALL))
         room = float(width - 2 * self.pad)
         n_titles = int(bool(self._title))
+
+        # A name has a swatch beside it; the title has none.
         widths = [
             min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH_SIZE + _GAP)
             if position >= n_titles

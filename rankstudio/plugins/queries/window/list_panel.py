@@ -69,6 +69,7 @@ class QueryListPanel(Panel):
         self._position_of: dict[
             tuple[int, int], int
         ] = {}  # in the comparison, by fold and position in the part
+
         # fold and position in the part
         self._marked_query: tuple[int, int] | None = None
         self._largest_difference = 0.0
@@ -128,7 +129,7 @@ class QueryListPanel(Panel):
         self.clear("")
 
     def show_comparison(self, comparison: QueryComparison) -> None:
-        """List the queries of a comparison."""
+        """List the queries of a comparison; filters by points end, the others stay."""
         self._comparison = comparison
         self._brushed_positions = ()
         self._offer_winners(comparison)
@@ -145,6 +146,7 @@ class QueryListPanel(Panel):
         self.table.set_columns(
             self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1)
         )
+
         # with the same columns, the order is kept
         if self.table.rows_model.columnCount() == n_columns:
             self.table.sortByColumn(sorted_section, sort_order)
@@ -180,7 +182,7 @@ class QueryListPanel(Panel):
         self.field.clear()
 
     def listed(self) -> tuple[ComparedQuery, ...]:
-        """Return the listed queries."""
+        """Return the queries that pass the filters, in the order of the comparison."""
         if self._comparison is None:
             return ()
         is_listed = self._is_listed()
@@ -191,7 +193,7 @@ class QueryListPanel(Panel):
         )
 
     def select(self, position: int) -> None:
-        """Mark a query without a signal.
+        """Mark a query, by its position in the comparison, without a signal.
 
         Reset all filters if it is not listed.
         """
@@ -207,7 +209,11 @@ class QueryListPanel(Panel):
         self.table.select(query)
 
     def _is_listed(self) -> Bools:
-        """Return whether each query of the comparison passes the filters."""
+        """Return whether each query of the comparison passes the filters, shape (Q,).
+
+        They are the points that were selected in the plot, the better model,
+        and a text in the query's id.
+        """
         assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
         is_listed = np.ones(len(queries), dtype=np.bool_)
@@ -232,7 +238,7 @@ class QueryListPanel(Panel):
 
         The chosen one stays.
         """
-        chosen = self.winner.currentIndex()
+        chosen = self.winner.currentIndex()  # -1 without options
         counts = comparison.counts
         options = (
             (_ALL, tr("all queries")),
@@ -240,6 +246,8 @@ class QueryListPanel(Panel):
             (_WORSE, tr("B worse ({n:,})").format(n=counts.losses)),
             (_EQUAL, tr("equal ({n:,})").format(n=counts.ties)),
         )
+
+        # The list is filtered once, by the caller.
         self.winner.blockSignals(True)
         set_choices(self.winner, options)
         self.winner.setCurrentIndex(max(0, chosen))
@@ -256,7 +264,8 @@ class QueryListPanel(Panel):
         self.table.set_rows(
             [comparison.queries[i] for i in np.flatnonzero(is_listed).tolist()]
         )
-        # the marked query may be listed again
+
+        # New rows have no mark; the marked query may be among them.
         if self._marked_query in self._position_of:
             self.table.select(
                 comparison.queries[self._position_of[self._marked_query]], scroll=False
@@ -265,6 +274,7 @@ class QueryListPanel(Panel):
         self.all.setVisible(
             bool(self._brushed_positions) or self.winner.currentIndex() > 0
         )
+
         # A selection needs at least two queries in each of the two groups.
         self.select_for.setVisible(2 <= n <= is_listed.size - 2)
         self._show_caption()
@@ -275,6 +285,8 @@ class QueryListPanel(Panel):
         """Show the number of listed queries if some are filtered out, otherwise a hint."""
         n = len(self.table.rows())
         n_all = len(self._position_of)
+
+        # -1 stands for the original order, the largest loss of B first
         is_sorted_by_user = self.table.horizontalHeader().sortIndicatorSection() >= 0
         caption = _DRAG_HINT if is_sorted_by_user else _ORDER_AND_DRAG_HINT
         if not n_all:
@@ -296,6 +308,7 @@ class QueryListPanel(Panel):
         )
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
+
         # Without the column of folds, the ids take its width, so that the other columns
         # do not move.
         id_width = 104 if several_folds else 104 + fold.width
@@ -340,9 +353,11 @@ class QueryListPanel(Panel):
         *,
         sign: float,
     ) -> QRect:
-        """Draw the difference as a bar, if it is defined and there is room.
+        """Draw the difference as a bar, if it is defined and the cell is wide enough.
 
-        The number follows.
+        ``sign`` is -1 if lower measures are better. The rectangle for the
+        number, which is drawn next, is returned: the whole cell, as numbers
+        are aligned to its right.
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference
@@ -364,7 +379,7 @@ def _measure_column(model: str, name: str) -> Column:
         "{name} of {model} in the query. Click to list the lowest values first; queries without relevant "
         "documents come last."
     ).format(name=name, model=model.upper())
-    measured = attrgetter(model)
+    measured = attrgetter(model)  # rows have the measures as attributes a and b
     return Column(
         model,
         model.upper(),
@@ -377,6 +392,7 @@ def _measure_column(model: str, name: str) -> Column:
 
 
 def _row_identity(row: ComparedQuery) -> tuple[int, int]:
+    """Return fold and position of a query."""
     return row.fold, row.position
 
 
@@ -387,6 +403,7 @@ def _sorting_key(row: ComparedQuery) -> tuple[int, int, str]:
 
 
 def _row_tone(row: ComparedQuery, *, sign: float) -> str:
+    """Return the color of a row by whether B is better."""
     gain = row.difference * sign
     if gain > 0:
         return "ok"

@@ -49,11 +49,12 @@ def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
 def chosen_models(
     record: RunRecord, measured: MeasuredRun, choice: Choice | None = None
 ) -> ChosenModels:
-    """Return the models of a run.
+    """Return the model that a run chose on each fold, or the one that the user chose.
 
     Parameters
     ----------
     record : RunRecord
+        The run with the results of its folds.
     measured : MeasuredRun
         The run measured by the current measure, which may choose other models on some
         folds.
@@ -81,8 +82,10 @@ def _model_of_choice(
 ) -> Chosen:
     """Return the model of the user's choice on a fold, or the model that validation chose.
 
-    The latter is returned if the run has no path with the chosen parameters.
+    The latter, ``chosen``, is returned if the run has no path with the
+    parameters of ``choice``.
     """
+    # position of the combination of parameters; None if the run has not tried it
     position = (
         chosen.unit.position
         if choice.values is None
@@ -101,7 +104,10 @@ def run_label(record: RunRecord) -> str:
 
 
 def single_label(models: RunRecord) -> str:
-    """Return the name of the best single feature of each fold."""
+    """Return a name for the best single feature of each fold of a run, as model B.
+
+    It has the feature's name if that is the same in all folds.
+    """
     names = {result.baseline.name for result in models.folds.values()}
     return (
         tr("best single feature · {names}").format(names=names.pop())
@@ -139,6 +145,7 @@ class ModelBar(QWidget):
             tip=tr("Queries of all folds, or of the current fold"),
         )
         self._forgets_part = False
+
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)
         fill(
@@ -156,9 +163,15 @@ class ModelBar(QWidget):
     def set_options(
         self, a: Options, b: Options, of_a: int | None, of_b: int | None
     ) -> None:
-        """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b`` without a signal."""
+        """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b``.
+
+        ``a`` and ``b`` have pairs of a key and a name. No signal is emitted;
+        for the key None, no model is selected.
+        """
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
+
+            # Options are replaced only if they differ.
             current_options = [
                 (box.itemData(i), box.itemText(i)) for i in range(box.count())
             ]
@@ -209,6 +222,7 @@ class ModelBar(QWidget):
         return self.scope.value() == "one" and not self.scope.isHidden()
 
     def _box(self, name: str) -> QComboBox:
+        """Return an empty box to choose the model "A" or "B"."""
         choices = choice_box((), cut=Qt.TextElideMode.ElideMiddle)
         box = named(
             choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name)

@@ -36,7 +36,7 @@ class QueriesPage(QueriesController):
         return content
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
-        """Yield the compared queries, unless there are too many to search."""
+        """Yield the compared queries for the command palette, unless there are too many to search."""
         if len(self.queries) > _MAX_FOUND_QUERIES:
             return
         for query in self.queries:
@@ -51,6 +51,7 @@ class QueriesPage(QueriesController):
             )
 
     def _show_found(self, fold: int, position: int) -> None:
+        """Show this page with a query."""
         self.pageAsked.emit("queries")
         self.show_query(fold, position)
 

@@ -45,17 +45,21 @@ class PathsRow:
 def paths_rows(
     paths: QueryPaths, ids: Sequence[int], names: Sequence[str]
 ) -> list[PathsRow]:
-    """Return the rows of two paths.
+    """Return a row for each step k of two paths, with the feature that each path adds.
 
-    ``ids`` and ``names`` are those of the data's columns.
+    A feature is shared if both paths contain it after k steps. ``ids`` and
+    ``names`` are those of the data's columns.
     """
     marked_features = paths.marked[-1].selected if paths.marked else ()
     other_features = paths.others[-1].selected if paths.others else ()
 
     def feature_text(column: int | None) -> str:
+        """Return id and name of a feature, or ""."""
         return "" if column is None else f"{ids[column]} {names[column]}"
 
+    # One path may be longer than the other: its later rows have one feature only.
     rows = []
+
     for k in range(1, max(len(marked_features), len(other_features)) + 1):
         shared = set(marked_features[:k]) & set(other_features[:k])
         marked_column = marked_features[k - 1] if k <= len(marked_features) else None
@@ -68,6 +72,7 @@ def paths_rows(
             others_shared=other_column in shared,
         )
         rows.append(row)
+
     return rows
 
 

@@ -80,7 +80,7 @@ class QueryTasks:
         self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
 
     def compare(self, request: QueryRequest) -> QueryComparison:
-        """Measure both models in every query."""
+        """Measure the models A and B of a request in every query of its folds."""
         from rankstudio.plugins.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
 
         folds = [request.fold(number) for number in request.folds]
@@ -91,13 +91,14 @@ class QueryTasks:
         comparison = compare_queries(
             folds, request.part, a, b, request.measure, request.convention
         )
+
         # These properties are cached. Computing them takes a while, so they are
         # computed here.
         _ = comparison.counts, comparison.mean_difference
         return comparison
 
     def rank(self, request: QueryRequest, query: ComparedQuery) -> RankedQuery:
-        """Rank the documents of a query by both models, and split A's scores."""
+        """Rank the documents of a query by both models, and split A's scores by feature."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
         fold = request.fold(query.fold)
@@ -109,6 +110,7 @@ class QueryTasks:
         ranked = ranked_query(
             fold.parts[request.part], query.position, step, a, b, request.convention
         )
+
         # computed here, on the worker, and cached
         _ = ranked.above_least, ranked.by_influence
         return ranked
@@ -120,7 +122,11 @@ class QueryTasks:
         marked: Sequence[int],
         parameters: Mapping[str, Any],
     ) -> QueryPaths:
-        """Return the paths of greedy RankRLS on marked queries of a fold's part, and on its other queries."""
+        """Return the paths of greedy RankRLS on marked queries of a fold, and on its others.
+
+        ``marked`` has positions of queries in the part, and ``parameters``
+        are those of greedy RankRLS.
+        """
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import (  # noqa: PLC0415 - numba
             GreedyRankRLS,
@@ -137,10 +143,17 @@ class QueryTasks:
     def leave_out(
         self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
-        """Return the job that trains A again on a fold without a feature, and measures it in every query."""
+        """Return the job that trains A again on a fold without a feature, and measures it.
+
+        The worker calls the job with a function that returns whether the
+        job is cancelled.
+        """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
+            """Train, and yield the measures."""
+
             def follow(_: object) -> None:
+                """End the training once it is cancelled."""
                 if cancelled():
                     raise Cancelled("Leaving a feature out")
 
@@ -167,6 +180,8 @@ class QueryTasks:
         )
 
         fold_data = request.fold(fold)
+
+        # The same model is needed again for another measure or part.
         key = chosen.step, column
         if key not in self._models:
             relearned_step = relearned(
@@ -191,7 +206,11 @@ class QueryTasks:
         ablations: Sequence[AblatedQueries],
         measure: str,
     ) -> tuple[FeatureAblation, int]:
-        """Return the effect of a feature on all folds, and the number of queries that no ablation changes."""
+        """Return a feature's effect on all folds, and the number of queries that never change.
+
+        ``of_feature`` has the measures of each fold's queries with and
+        without the feature, and ``ablations`` those of all features so far.
+        """
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,
             n_unchanged,

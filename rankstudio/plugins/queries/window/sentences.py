@@ -36,7 +36,8 @@ def decimals(values: Sequence[float]) -> int:
 def comparison_sentence(comparison: QueryComparison) -> str:
     """Return the sentence on how two models compare over all queries.
 
-    It is "" without queries.
+    It is "" without queries. Few queries are not tested; otherwise the
+    difference is significant if its interval does not contain 0.
     """
     if not comparison.queries:
         return ""
@@ -72,6 +73,8 @@ def query_sentence(ranked_query: RankedQuery) -> str:
     relevant = [d for d in ranked_query.documents if d.relevant]
     if not relevant:
         return tr("No document of this query is relevant.")
+
+    # Of equal moves, that of the most relevant document.
     moved = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if moved.rank_a == moved.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
@@ -107,9 +110,11 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
     first, second : int
         Positions of the documents in A's order.
     """
+    # position of the feature, its part of the lead, and the lead; None without one
     decisive = ranked_query.decisive_feature(first, second)
     better = ranked_query.documents[first]
     worse = ranked_query.documents[second]
+
     # the scores do not come from features
     if decisive is None and better.score_a != worse.score_a:
         return ""
@@ -122,7 +127,9 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
         better, worse = worse, better
         part = -part
         lead = -lead
-    # Templates for a document at rank 1 of A, and for others.
+
+    # Templates for a document at rank 1 of A, and for others. The feature gives the
+    # whole lead, or less, or more than that.
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
         first_template = tr(
             "In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead."
@@ -160,6 +167,7 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
 
 
 def _ranks_in_b_sentence(first: RankedDocument, second: RankedDocument) -> str:
+    """Return the sentence on the ranks of two documents in B."""
     text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
     return text.format(
         one=first.name,

@@ -62,6 +62,7 @@ class ReportController(PageController):
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+
         # The parts of the application's state from which the report is made.
         session = models.session
         runs = models.runs
@@ -72,11 +73,13 @@ class ReportController(PageController):
         self._store = models.study_store
         self._worker = worker
         self._marks = models.marks
+
         # The panels of the page.
         self.words = WordsPanel(theme)
         self.outline = OutlinePanel(theme)
         self.preview = PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
+
         # The settings of the report, and the report that was made last.
         self._settings = ReportSettings()
         self._has_unwritten_settings = False
@@ -84,6 +87,7 @@ class ReportController(PageController):
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
+
         # The report is made in the background, when the
         # page is visible and something in it has changed.
         run_signals = (
@@ -104,19 +108,23 @@ class ReportController(PageController):
             panel=self.preview,
             on=(*run_signals, models.marks.changed, session.datasetChanged),
         )
+
         # The preview is drawn again only after a pause in typing.
         self._pause = single_shot(_TYPING_PAUSE_MILLISECONDS, self._show, self)
         self._turn = single_shot(0, self.update, self)
         self._show_settings(self._settings)
+
         # The user's edits and commands.
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
         self.outline.usual.clicked.connect(self._arrange_as_usual)
         self.preview.save.clicked.connect(self.ask_save)
         self.preview.read.clicked.connect(self.open_in_browser)
+
         # The settings of the report are kept in the study.
         runs.cleared.connect(self._read)
         runs.storageBegan.connect(self._write)
+
         # When seals change, no sealed number stays visible.
         session.sealChanged.connect(self._cover)
 
@@ -133,6 +141,7 @@ class ReportController(PageController):
             self._show()
 
     def _key(self) -> Key:
+        """Return the state on which the report depends: with another one it is made again."""
         request = self.request()
         return (
             request.seal_marks,
@@ -142,6 +151,7 @@ class ReportController(PageController):
         )
 
     def _make(self) -> Computation:
+        """Return the computation of the report, and let the preview wait for it."""
         self.preview.wait()
         return computation(
             tr("Creating the report"), self._receive, report_of, self.request()
@@ -178,9 +188,11 @@ class ReportController(PageController):
         """Save the report in the format of the path's suffix."""
 
         def tell(saved: Path) -> None:
+            """Say where the report is; its folder is offered for the next one."""
             self._folder = saved.parent
             self.said.emit(tr("The report is in {saved}").format(saved=saved))
 
+        # The report must not overwrite a file that the window reads.
         try:
             refuse_read(self.preview, [path])
         except OutputError as error:
@@ -198,11 +210,17 @@ class ReportController(PageController):
         *,
         suffix: str,
     ) -> Job:
-        """Make the report and save it, even if its page was never visible; return the job."""
+        """Make the report and save it, even if its page was never visible; return the job.
+
+        ``on_done`` is called with "", as there is nothing to say, and
+        ``on_error`` with a reason. ``suffix`` is that of the format.
+        """
+        # Read on this thread: the user may edit while the worker writes.
         export_request = self.request()
         settings = self._settings
 
         def write() -> Path:
+            """Write the report to the file, and return its path."""
             report = with_words(report_of(export_request), settings).arranged(
                 wanted_keys(settings.sections)
             )
@@ -227,6 +245,7 @@ class ReportController(PageController):
     def _with_report(
         self, write: Callable[[Report], Path], then: Callable[[Path], object]
     ) -> None:
+        """Write the report in the background, if there is one, and call ``then`` with its path."""
         report = self.report
         if report is not None:
             self._worker.task(
@@ -243,6 +262,7 @@ class ReportController(PageController):
 
     @staticmethod
     def _state_of(run: ListedRun) -> tuple[object, ...]:
+        """Return the state of a run that a report shows; fixed objects stand by their ids."""
         return (
             run.number,
             id(run.result),
@@ -253,17 +273,20 @@ class ReportController(PageController):
 
     @Slot(object)
     def _receive(self, report: Report) -> None:
+        """Keep the report, and show it."""
         self._report = report
         self._show()
 
     @Slot(str)
     def _fail(self, reason: str) -> None:
+        """Show the reason why there is no report."""
         self._demand.forget()
         self.preview.stop_waiting()
         self.failed.emit(reason)
 
     @Slot()
     def _show(self) -> None:
+        """Show the report if its page is visible, and whether it leaves out sealed measures."""
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
@@ -288,6 +311,7 @@ class ReportController(PageController):
 
     @Slot()
     def _note_words(self) -> None:
+        """Keep the typed question and notes, and show them after a pause."""
         question = self.words.question.toPlainText()
         notes = self.words.notes.toPlainText()
         self._change(replace(self._settings, question=question, notes=notes))
@@ -295,16 +319,19 @@ class ReportController(PageController):
 
     @Slot()
     def _note_sections(self) -> None:
+        """Keep which sections are included, in their order, and show them."""
         self._change(replace(self._settings, sections=self.outline.sections()))
         self._show()
 
     @Slot()
     def _arrange_as_usual(self) -> None:
+        """Include all sections in their usual order."""
         self.outline.show_sections(SECTIONS, every_section(()))
         self._change(replace(self._settings, sections=()))
         self._show()
 
     def _change(self, settings: ReportSettings) -> None:
+        """Keep changed settings, and store them in the study."""
         if settings != self._settings:
             self._settings = settings
             self._has_unwritten_settings = True
@@ -351,6 +378,7 @@ class ReportController(PageController):
         self.update()
 
     def _show_settings(self, settings: ReportSettings) -> None:
+        """Show settings in the panels, and the report with them."""
         self._settings = settings
         self.words.show_words(settings.question, settings.notes)
         self.outline.show_sections(SECTIONS, every_section(settings.sections))

@@ -21,9 +21,11 @@ class ReportPage(ReportController):
         return row("report", (outline, 0, 320), (self.preview, 1, 940))
 
     def export_items(self) -> Iterator[ExportItem]:  # noqa: D102 - inherited
+        # An empty `unavailable` means that the report can be exported.
         description = tr(
             "Results, tests, features and figures of all finished runs: what the Report page shows."
         )
+
         # The formats, and the name of the file, which is that of the data.
         formats = (("HTML", ".html"), ("PDF", ".pdf"))
         data = self._session.dataset

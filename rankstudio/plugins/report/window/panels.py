@@ -124,6 +124,7 @@ class OutlinePanel(Panel):
             padding=6,
             name="report-sections-panel",
         )
+
         # The list of the sections, which are moved by dragging.
         self.list = named(
             QListWidget(), "report-sections", tr("Sections of the report")
@@ -133,6 +134,7 @@ class OutlinePanel(Panel):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self.list)
+
         # Sections can be moved with buttons and shortcuts, too.
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
         self.down = self.add_tool(
@@ -144,6 +146,7 @@ class OutlinePanel(Panel):
             shortcut = QShortcut(QKeySequence(keys), self.list)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(lambda by=by: self.move_section(by))
+
         # A tick and a move both change the report.
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
@@ -151,7 +154,10 @@ class OutlinePanel(Panel):
     def show_sections(
         self, titles: Mapping[str, str], included: Mapping[str, bool]
     ) -> None:
-        """Show sections in the order of ``included``, which says whether each is ticked; emit no signal."""
+        """Show sections in the order of ``included``, which says whether each is ticked.
+
+        ``titles`` has the title of each section by its key. No signal is emitted.
+        """
         row = self.list.currentRow()
         blocker = QSignalBlocker(self.list)
         self.list.clear()
@@ -187,6 +193,8 @@ class OutlinePanel(Panel):
         new_row = min(max(row + by, 0), self.list.count() - 1)
         if row < 0 or new_row == row:
             return
+
+        # Taking and inserting would give two signals: one is emitted at the end.
         blocker = QSignalBlocker(self.list)
         self.list.insertItem(new_row, self.list.takeItem(row))
         self.list.setCurrentRow(new_row)
@@ -195,6 +203,7 @@ class OutlinePanel(Panel):
 
 
 def _text_field(name: str, accessible_name: str, hint: str) -> QTextEdit:
+    """Return a field for plain text of several lines."""
     field = named(QTextEdit(), name, accessible_name)
     field.setAcceptRichText(False)
     field.setTabChangesFocus(True)
@@ -215,6 +224,7 @@ class _Sheet(QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET_STYLE)
+
         # The scroll bar is always visible, so that the width of the text does not
         # depend on its length.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
@@ -256,7 +266,11 @@ class _Sheet(QTextBrowser):
             )
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a figure of the report; other resources are not loaded."""
+        """Return a figure of the report; other resources are not loaded.
+
+        Qt calls this for each picture in the HTML. The figure is as wide as the
+        text, within limits.
+        """
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
@@ -284,6 +298,7 @@ class _Sheet(QTextBrowser):
 
     @Slot()
     def _draw(self) -> None:
+        """Draw the report for the present width of the text; the scroll position stays."""
         scroll_position = self.verticalScrollBar().value()
         self._width = self._text_width()
         self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)

@@ -43,11 +43,12 @@ _PDF_WIDTH = 640.0
 def rich_text(
     report: Report, *, breaks: bool = False, points: bool = False
 ) -> tuple[str, list[ReportFigure]]:
-    """Return a report as HTML for a text document, and its figures, which the HTML names by `figure_name`.
+    """Return a report as HTML for a text document of Qt, and the figures that the HTML names.
 
     Parameters
     ----------
     report : Report
+        The report; its figures have the names that `figure_name` returns.
     breaks : bool
         Whether to insert `BREAK` into long words, such as checksums, so that lines can
         be broken there.
@@ -136,6 +137,7 @@ def save_pdf(report: Report, path: Path) -> Path:
     """
     html, figures = rich_text(report, points=True)
     document = QTextDocument()
+
     # The default font, not the variant with digits of equal width, whose glyphs could
     # not be copied as text.
     document.setDefaultFont(QFont(family()))
@@ -151,6 +153,7 @@ def save_pdf(report: Report, path: Path) -> Path:
     writer.setTitle(report.title)
     writer.setCreator("RankStudio")
     size = QPageSize(QPageSize.PageSizeId.A4)
+
     # No margins here, because a printed document has its own margins of 2 cm.
     writer.setPageLayout(
         QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
