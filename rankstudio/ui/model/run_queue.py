@@ -342,6 +342,8 @@ class Runs(QObject):
             self._end(record, Outcome(Ending.CANCELLED))
         else:
             self._jobs[record.key].cancel()
+            record.stopping = True
+            self.changed.emit(record)
 
     def stop_all(self) -> None:
         """Stop the run that works and all that wait."""
@@ -404,6 +406,7 @@ class Runs(QObject):
         record.clock.stop()
         record.unit = None
         record.state = RunState(outcome.ending.value)
+        record.stopping = False
         record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
