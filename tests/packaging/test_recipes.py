@@ -52,6 +52,15 @@ def test_the_conda_recipe_has_the_dependencies_and_the_version() -> None:
     assert f'  version: "{rankstudio.__version__}"\n' in recipe
 
 
+def test_the_guide_lists_the_dependencies_without_those_of_the_window() -> None:
+    guide = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    line = re.search("^pip install (numpy .*)$", guide, re.MULTILINE)
+    assert line is not None
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {Requirement(text).name for text in project["project"]["dependencies"]}
+    assert set(line[1].split()) == needed - {"PySide6-Essentials", "pyqtgraph"}
+
+
 def module(name: str) -> dict[str, Any]:
     """Return a generated module of the Flatpak."""
     file = ROOT / "packaging" / "flatpak" / f"{name}.json"
