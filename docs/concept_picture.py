@@ -2,12 +2,12 @@
 
 python docs/concept_picture.py
 
-It writes images/concept-light.svg and images/concept-dark.svg.
+It writes images/concept-light.svg and images/concept-dark.svg, and for narrow screens
+images/concept-narrow-light.svg and images/concept-narrow-dark.svg, with a step per row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -21,6 +21,10 @@ STEP_WIDTH = 160
 STEP_HEIGHT = 120
 TOP = 24
 LEFT = 40
+NARROW_WIDTH = 368
+ROW = 150  # from the top of a step to that of the next one, one below the other
+ROW_LEFT = 12
+CAPTION_LEFT = 180
 FONT = "Inter, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 DESCRIPTION = "Queries, folds, paths, the choice by validation, the sealed test"
 
@@ -38,28 +42,59 @@ N_LAMBDA = 7
 BEST_LAMBDA = 3
 
 
+STEPS = (
+    ("Queries", "documents with", "relevance labels"),
+    ("Folds", "whole queries: training,", "validation, test"),
+    ("λ × k", "one more feature a step,", "every query left out"),
+    ("Choice", "by validation:", "λ and k of one model"),
+    ("Test", "sealed until you ask:", "difference and interval"),
+)
+"""The name of each step and two lines about it."""
+
+
 def picture(colors: Colors) -> str:
     """Return the picture in the colours of a theme, as SVG."""
-    steps: tuple[tuple[str, str, str, Callable[[Colors], str]], ...] = (
-        ("Queries", "documents with", "relevance labels", queries),
-        ("Folds", "whole queries: training,", "validation, test", folds),
-        ("λ × k", "one more feature a step,", "every query left out", grid),
-        ("Choice", "by validation:", "λ and k of one model", choice),
-        ("Test", "sealed until you ask:", "difference and interval", sealed_test),
-    )
-    drawn = [
-        f'<g transform="translate({LEFT + number * COLUMN} {TOP})">'
-        f"{draw(colors)}{caption(colors, *texts)}</g>"
-        for number, (*texts, draw) in enumerate(steps)
-    ]
-    arrows = [arrow(colors, number) for number in range(len(steps) - 1)]
+    shapes = []
+    for number, draw in enumerate(DRAWINGS):
+        shapes.append(
+            f'<g transform="translate({LEFT + number * COLUMN} {TOP})">'
+            f"{draw(colors)}{caption(colors, *STEPS[number])}</g>"
+        )
+        if number > 0:
+            shapes.append(arrow(colors, number - 1))
+    return drawing(colors, WIDTH, HEIGHT, shapes)
+
+
+def narrow_picture(colors: Colors) -> str:
+    """Return the picture with the steps one below the other, as SVG."""
+    shapes = []
+    for number, draw in enumerate(DRAWINGS):
+        shapes.append(
+            f'<g transform="translate({ROW_LEFT} {TOP + number * ROW})">'
+            f"{draw(colors)}{caption_beside(colors, *STEPS[number])}</g>"
+        )
+    height = TOP + len(STEPS) * ROW
+    return drawing(colors, NARROW_WIDTH, height, shapes)
+
+
+def drawing(colors: Colors, width: int, height: int, shapes: list[str]) -> str:
+    """Return shapes on the ground of a theme, as SVG."""
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" font-family="{FONT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" font-family="{FONT}">'
     )
-    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{colors.panel}"/>'
+    ground = f'<rect width="{width}" height="{height}" rx="10" fill="{colors.panel}"/>'
     title = f"<title>{escape(DESCRIPTION)}</title>"
-    return "\n".join([head, title, ground, *arrows, *drawn, "</svg>", ""])
+    return "\n".join([head, title, ground, *shapes, "</svg>", ""])
+
+
+def caption_beside(colors: Colors, name: str, first: str, second: str) -> str:
+    """Return the name of a step and two lines about it, right of its drawing."""
+    return (
+        _text(CAPTION_LEFT, 46, name, colors.text, 18, weight=600, middle=False)
+        + _text(CAPTION_LEFT, 71, first, colors.muted, 13, middle=False)
+        + _text(CAPTION_LEFT, 90, second, colors.muted, 13, middle=False)
+    )
 
 
 def caption(colors: Colors, name: str, first: str, second: str) -> str:
@@ -186,8 +221,15 @@ def _text(
     )
 
 
-PICTURES = {"concept-light.svg": LIGHT, "concept-dark.svg": DARK}
+DRAWINGS = (queries, folds, grid, choice, sealed_test)
+
+PICTURES = {
+    "concept-light.svg": picture(LIGHT),
+    "concept-dark.svg": picture(DARK),
+    "concept-narrow-light.svg": narrow_picture(LIGHT),
+    "concept-narrow-dark.svg": narrow_picture(DARK),
+}
 
 if __name__ == "__main__":
-    for name, colors in PICTURES.items():
-        (IMAGES / name).write_text(picture(colors), encoding="utf-8")
+    for name, svg in PICTURES.items():
+        (IMAGES / name).write_text(svg, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 python docs/method_pictures.py [method ...]
 
-It writes images/methods/METHOD.png, both pages one below the other in at most 128 colours, and the page that
+It writes images/methods/METHOD.webp, both pages one below the other in at most 128 colours, and the page that
 shows them.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
-from screenshots import delete, rest, wait
+from screenshots import LOSSLESS, delete, rest, wait
 from sklearn.cluster import KMeans
 
 from rankstudio.engine.experiment.plan.plan import SAMPLE
@@ -76,7 +76,7 @@ def main(keys: list[str]) -> int:
 def page() -> str:
     """Return the page of the guide that shows the pictures."""
     shown = [
-        f"## {entry.label}\n\n![{entry.label}](images/methods/{entry.key}.png)\n"
+        f"## {entry.label}\n\n![{entry.label}](images/methods/{entry.key}.webp)\n"
         for entry in methods()
     ]
     return "\n".join([INTRODUCTION, *shown])
@@ -103,7 +103,10 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
         rest(app)
         grabbed.append(window.grab().toImage())
     delete(window)
-    reduced(below_each_other(grabbed)).save(str(IMAGES / f"{key}.png"))
+    sheet = reduced(below_each_other(grabbed)).convertToFormat(
+        QImage.Format.Format_RGB32
+    )
+    sheet.save(str(IMAGES / f"{key}.webp"), "WEBP", LOSSLESS)
 
 
 def below_each_other(images: list[QImage]) -> QImage:

@@ -2,8 +2,8 @@
 
 python docs/moving_picture.py
 
-It writes images/lambda-slider.webp: ten seconds of the window on the sample.
-The window's own guide shows the first frame.
+It writes images/lambda-slider-light.webp and images/lambda-slider-dark.webp: ten seconds of
+the window on the sample. The window's own guide shows the first frame.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider
 
-PICTURE = Path(__file__).parent / "images" / "lambda-slider.webp"
+IMAGES = Path(__file__).parent / "images"
 SIZE = (1280, 760)
 SHOWN_WIDTH = 960
 FOLD = 3
@@ -44,19 +44,23 @@ def main() -> str:
     Returns
     -------
     str
-        What is wrong with the picture, "" for nothing.
+        What is wrong with a picture, "" for nothing.
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    with tempfile.TemporaryDirectory() as settings:
-        frames = take(application(), Settings(Path(settings)))
-    save(frames)
-    n_bytes = PICTURE.stat().st_size
-    return f"{PICTURE} has {n_bytes} bytes" if n_bytes > MOST_BYTES else ""
+    for mode in ("light", "dark"):
+        with tempfile.TemporaryDirectory() as settings:
+            frames = take(application(), Settings(Path(settings)), mode)
+        picture = IMAGES / f"lambda-slider-{mode}.webp"
+        save(frames, picture)
+        n_bytes = picture.stat().st_size
+        if n_bytes > MOST_BYTES:
+            return f"{picture} has {n_bytes} bytes"
+    return ""
 
 
-def take(app: QApplication, settings: Settings) -> list[QImage]:
-    """Return a picture of the window at each position of the slider."""
-    theme = Theme("light")
+def take(app: QApplication, settings: Settings, mode: str) -> list[QImage]:
+    """Return a picture of the window in a theme at each position of the slider."""
+    theme = Theme(mode)
     theme.apply(app)
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
@@ -93,11 +97,11 @@ def positions(chosen: int, lowest: int, highest: int) -> list[int]:
     return positions
 
 
-def save(frames: list[QImage]) -> None:
+def save(frames: list[QImage], picture: Path) -> None:
     """Write the frames as one animation without an end."""
     pictures = [scaled(frame) for frame in frames]
     pictures[0].save(
-        PICTURE,
+        picture,
         save_all=True,
         append_images=pictures[1:],
         duration=FRAME_TIME,
@@ -120,4 +124,4 @@ def scaled(frame: QImage) -> Image.Image:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main() or 0)

@@ -1,7 +1,8 @@
 """The site's reference: one page for each package of the engine, made from the packages there are.
 
 A hook of mkdocs. The pages exist in the site only; the guide that the window shows does not know them.
-The hook also shows the dark pictures of pairs in the site's dark colours.
+The hook also shows the dark pictures of pairs in the site's dark colours, and the pictures
+that were drawn for narrow screens there.
 """
 
 from __future__ import annotations
@@ -62,13 +63,21 @@ def on_page_markdown(markdown: str, config: MkDocsConfig, **_: object) -> str:
     """Add the dark picture to every light one that has it; the theme shows one of the two."""
 
     def pair(match: re.Match[str]) -> str:
-        name = match["name"]
-        ending = match["ending"]
-        if not Path(config.docs_dir, f"{name}-dark{ending}").is_file():
+        if not exists(match["name"], f"-dark{match['ending']}"):
             return match[0]
-        light = f"{name}-light{ending}#only-light"
-        dark = f"{name}-dark{ending}#only-dark"
-        return f"![{match['text']}]({light})![{match['text']}]({dark})"
+        return picture(match, "light") + picture(match, "dark")
+
+    def picture(match: re.Match[str], mode: str) -> str:
+        name = match["name"]
+        ending = f"-{mode}{match['ending']}"
+        image = f"![{match['text']}]({name}{ending}#only-{mode})"
+        if not exists(name, f"-narrow{ending}"):
+            return image
+        source = f'<source media="(max-width: 600px)" srcset="{name}-narrow{ending}">'
+        return f"<picture>{source}{image}</picture>"
+
+    def exists(name: str, ending: str) -> bool:
+        return Path(config.docs_dir, f"{name}{ending}").is_file()
 
     return _LIGHT_PICTURE.sub(pair, markdown)
 

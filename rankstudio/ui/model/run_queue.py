@@ -355,6 +355,8 @@ class Runs(QObject):
             self._end(record, Outcome(Ending.CANCELLED))
         else:
             self._jobs[record.key].cancel()
+            record.stopping = True
+            self.changed.emit(record)
 
     def stop_all(self) -> None:
         """Stop the run that works and all that wait."""
@@ -429,6 +431,7 @@ class Runs(QObject):
         record.unit = None
         # The endings of a job ("done", "cancelled", "failed") are states of a run, too.
         record.state = RunState(outcome.ending.value)
+        record.stopping = False
         record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)

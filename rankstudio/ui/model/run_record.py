@@ -129,6 +129,8 @@ class RunRecord:
         Why the run cannot go on although it is not finished, as a sentence; else "".
     choice : Choice
         The model that the user chose last; it is restored when the run is shown again.
+    stopping : bool
+        Whether the run was asked to stop and still finishes its current step.
     background : bool
         Whether the user views another run or fold while this run works, rather than
         follow it.
@@ -157,6 +159,7 @@ class RunRecord:
     origin: str = ""
     why_not_on: str = ""
     choice: Choice = NOTHING_CHOSEN
+    stopping: bool = False
     background: bool = False
     revision: int = 0
     steps_per_unit: int = 0

@@ -36,7 +36,10 @@ def why_no_window() -> str | None:
     are checked.
     """
     if find_spec("PySide6") is None:
-        return "No window can be opened: PySide6 is not installed (pip install PySide6-Essentials)."
+        return (
+            "No window can be opened: PySide6 is not installed "
+            "(pip install PySide6-Essentials pyqtgraph)."
+        )
     if not sys.platform.startswith("linux"):
         return None
     # Without a choice, Qt needs the display of X11 or of Wayland.

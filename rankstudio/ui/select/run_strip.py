@@ -349,6 +349,8 @@ def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPus
 
 def _progress_text(record: RunRecord) -> str:
     """Describe the progress of a working run: its fold, its current step and the time left."""
+    if record.stopping:
+        return tr("stopping after the current step")
     if record.state is RunState.PAUSED:
         return tr("paused")
     if record.state is RunState.QUEUED:

@@ -191,6 +191,8 @@ def test_the_run_button_says_what_it_runs_and_resumes_what_was_stopped(
         (record,) = window.runs.records
         wait_until(lambda: record.units_done == 1)
         window.commands["stop"].trigger()
+        strip = window.sections.select.strip
+        wait_until(lambda: strip._state.text() == "stopping after the current step")
         go.release(9)
         wait_until(lambda: record.state is RunState.CANCELLED)
         settle(window)

@@ -130,7 +130,7 @@ def test_a_dark_theme_shows_the_dark_picture_of_a_pair(
         image = browser.loadResource(kind.value, QUrl("images/concept-light.svg"))
         ground[mode] = image.pixelColor(image.width() // 2, 3).lightness()
         # a picture without a pair stays as it is
-        alone = browser.loadResource(kind.value, QUrl("images/lambda-slider.webp"))
+        alone = browser.loadResource(kind.value, QUrl("images/window-ranker.webp"))
         assert alone.pixelColor(3, 3).lightness() > 200
     assert ground["light"] > 200
     assert ground["dark"] < 60
