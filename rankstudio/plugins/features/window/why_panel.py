@@ -352,7 +352,7 @@ class WhyController(Controller):
     ----------
     theme : Theme
     models : Models
-    inspect : FeaturesController
+    features_controller : FeaturesController
         Controller whose path and profile panels get the margins and sentences.
     """
 

@@ -50,7 +50,7 @@ def test_how_sure_leads_to_halves_of_the_documents(
 ) -> None:
     with opened(study_of(tmp_path, 40)) as window:
         show_run(window)
-        link = window.sections.select.strip.sure
+        link = window.sections.select.strip.sure_button
         assert link.isVisible()
         link.click()
         rest(window)
@@ -88,7 +88,7 @@ def test_few_documents_have_no_link_and_one_sentence(
 ) -> None:
     with opened(study_of(tmp_path, 7)) as window:
         show_run(window)
-        assert not window.sections.select.strip.sure.isVisible()
+        assert not window.sections.select.strip.sure_button.isVisible()
         window.workspace.show_page("evidence")
         rest(window)
         page = window.sections.evidence

@@ -185,7 +185,7 @@ def test_the_guide_opens_where_it_tells_of_the_lab(
     window: MainWindow, lab: AucTab
 ) -> None:
     window.commands["guide"].trigger()
-    assert window.help._place() == "estimates.md#the-estimates-page"
+    assert window.help._address_of_focus() == "estimates.md#the-estimates-page"
     assert window.help.guide is not None
     window.help.guide.close()
 
