@@ -20,7 +20,11 @@ from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Paper
 
-_TIKZ_WIDTH = 24.0  # of the axis
+# A column of 240 pt has this width in letters of \footnotesize.
+_TIKZ_WIDTH = 30.0
+# Width of a letter in sizes of the text, large enough for names of capitals and small
+# letters.
+_TIKZ_LETTER = 0.6
 
 
 @dataclass(frozen=True)
@@ -115,18 +119,21 @@ _TIKZ_STYLES = {
 
 
 def tikz_text(diagram: RankDiagram) -> str:
-    """Return the diagram as a TikZ picture; lengths are in em of the document.
+    """Return the diagram as a TikZ picture that is as wide as the column it is in.
 
     Names are escaped. The document needs the package tikz only.
     """
-    # Names are outside of the width: TeX knows how wide they are.
-    layout = laid_out(diagram, _TIKZ_WIDTH + 2.0, lambda _: 0.0)
+    # LaTeX alone knows how wide the names are; names wider than estimated stick out.
+    layout = laid_out(diagram, _TIKZ_WIDTH, lambda name: _TIKZ_LETTER * len(name))
     lines = [
         rf"% {comment_text(diagram.title, 'tex')}",
-        r"\begin{tikzpicture}[x=1em,y=-1em,line width=0.05em,inner sep=0pt]",
+        rf"\noindent\begin{{tikzpicture}}[x=\linewidth/{_TIKZ_WIDTH:g},y=-0.8em,"
+        r"line width=0.05em,inner sep=0pt,font=\footnotesize]",
+        # The width of the column even if the names are narrower than estimated.
+        rf"\path (0,0) -- ({_TIKZ_WIDTH:g},0);",
         *(_tikz_stroke(stroke) for stroke in layout.strokes),
         *(_tikz_node(text) for text in layout.texts),
-        r"\end{tikzpicture}",
+        r"\end{tikzpicture}%",
     ]
     return "\n".join(lines) + "\n"
 

@@ -143,13 +143,18 @@ class TestFiles:
         assert b"<script" not in figure_bytes(diagram, style_of(), "svg")
         tikz = tikz_text(diagram)
         assert "\x1b" not in tikz
-        assert not re.search(r"(?<!\\)[%#&]|\\input", tikz.partition("\n")[2])
-        assert all(line.endswith((";", "]", "}")) for line in tikz.splitlines()[1:])
+        body = tikz.partition("\n")[2].removesuffix("%\n")
+        assert not re.search(r"(?<!\\)[%#&]|\\input", body)
+        assert all(line.endswith((";", "]", "}%")) for line in tikz.splitlines()[1:])
         assert values_csv(ranking).splitlines()[1].startswith("\"'=cmd")
 
     def test_tikz_names_every_method_once(self):
         tikz = tikz_text(rank_diagram(demsar()))
         assert tikz.count(r"\node") == len(METHODS) + 4 + 1
+        # everything but the names is within the column
+        xs = [float(x) for x in re.findall(r"\(([-\d.]+),", tikz)]
+        assert min(xs) == 0
+        assert max(xs) == 30
         for name in METHODS:
             assert f"{{{name}}};" in tikz
 
