@@ -32,13 +32,13 @@ def nested_errors(
 ) -> None:
     """Add to ``errors`` (k,) the left-out squared errors with 1, 2, … k features.
 
-    The error of a query is that of the model trained without it.
-    V (m, k) has the documents in the coordinates of the
+    The error of a query is that of the model trained without
+    it. V (m, k) has the documents in the coordinates of the
     factorised system, y (m,) the labels, and query q the rows
     ``ptr[q]:ptr[q + 1]``. ``along`` (k,) is z, the solution in
-    these coordinates, and ``least`` (k,) is λ / L_tt², the least
-    pivot of each column t. The numbers in comments are those of
-    the equations at the beginning of this module.
+    these coordinates, and ``least`` (k,) is λ / L_tt², the
+    least pivot of each column t. The numbers in comments are
+    those of the equations at the beginning of this module.
     """
     for q in range(ptr.size - 1):
         begin = ptr[q]

@@ -120,8 +120,8 @@ class SparseGramProduct:
             )
 
         share(self._executor, self._workers, work, range(len(self._ranges)))
-        # The parts are always the same, so that the sum does not
-        # depend on threads.
+        # The parts are always the same, so that the sum does
+        # not depend on threads.
         product: Floats = self._parts.sum(axis=0)
         return product
 
