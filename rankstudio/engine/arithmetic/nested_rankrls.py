@@ -21,7 +21,8 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains the sums of products of the training data, see :func:`nested_factor`.
+    T contains X^'X^ and X^'y^ of the training data, where ^
+    means centred in each query.
 
     Attributes
     ----------

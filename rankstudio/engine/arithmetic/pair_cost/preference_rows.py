@@ -213,9 +213,8 @@ def incidence(
     """Return preferences as a sparse matrix of differences, query by query.
 
     A row has the factor w of a preference at its winner and -w
-    at its loser (the oriented incidence matrix), so that it
-    gives w (s_winner
-    - s_loser) for scores s.
+    at its loser (the oriented incidence matrix). So, for
+    scores s, it gives w (s_winner - s_loser).
 
     Parameters
     ----------
@@ -270,8 +269,9 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
-    They have the form of
-    :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
+    They are (X, y, ptr) as for training data: features of shape
+    (r, n), targets (r,), and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
 
     Notes
     -----
@@ -285,7 +285,7 @@ def preference_rows(
 
 @dataclass(frozen=True, eq=False)
 class IncidenceBlock:
-    """The preferences of all queries as one block, with one row per preference; see :func:`incidence`.
+    """The preferences of all queries as one block, with one row per preference.
 
     Attributes
     ----------
