@@ -236,8 +236,8 @@ class Pairs(Queries):
         sums = np.empty((2, scores.size))
         order = self._order = self._next_order(scores)
 
-        # Threads have ranges of queries.
         def work(number: int, first: int, last: int) -> None:
+            """Find the violated pairs of queries first … last - 1, and their sums."""
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,
@@ -272,8 +272,7 @@ class Pairs(Queries):
         it is positive. Scores are ideally centred within each
         query, so that sums of them round little. O(m log m).
         """
-        # Weighted pairs need their violations; otherwise a
-        # faster kernel does.
+        # The faster kernel below cannot weigh pairs.
         if self.query_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -281,6 +280,7 @@ class Pairs(Queries):
         violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
+            """Compute the slopes of some queries; count violated pairs."""
             violated[number] = kernels.hinge(
                 scores,
                 self.ptr,

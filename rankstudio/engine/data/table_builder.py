@@ -191,11 +191,15 @@ class QueryRuns:
     """
 
     def __init__(self) -> None:
+        """Begin without queries."""
+        # The number of each query, by its id.
         self._numbers: dict[str, int] = {}
         # Queries with several runs: the first with the line or row where it recurs, all
         # others with 0.
         self._recurrences: dict[int, int] = {}
-        self._runs = array("q")  # number of the query of each run
+        # A run is successive documents of one query: the number of its
+        # query, and its number of documents.
+        self._runs = array("q")
         self._lengths = array("q")
 
     def add(

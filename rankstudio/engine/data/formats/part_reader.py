@@ -168,6 +168,7 @@ class PartReader:
         cache: bool,
         several_folds: bool = False,
     ) -> None:
+        """Prepare to read; begin with empty caches of the results."""
         self._path = path
         self._parts = parts
         self._progress = progress

@@ -58,6 +58,7 @@ class PreferencesView(QWidget):
     appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Build the view; it is hidden until a plan has preferences."""
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
         # The name of the file, with a button that removes it from the plan.
