@@ -577,6 +577,7 @@ class TableOnDisk(TableBuilder):
         self._comments_end = 0
         self._y: ArrayFile | None = None
         self._comments = self._new.file("comments", np.uint8)
+        # The first comment begins at 0; the end of each one follows.
         self._offsets = self._new.file("comment_offsets", np.int64)
         self._offsets.append(np.zeros(1, dtype=np.int64))
 

@@ -368,7 +368,11 @@ class PreferencesController(CommandController):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
-        """Return the key of the counts that are needed; None if none are."""
+        """Return the dataset, file and fold whose counts are needed; None if none are.
+
+        The file is the plan's entry for it, as pairs of key and value.
+        Counts that are cached are not needed again.
+        """
         dataset = self._session.dataset
         target = self._wanted
         if (
