@@ -269,7 +269,7 @@ class PreferencesController(CommandController):
         """Read a file of preferences in the background, and put it into the plan.
 
         If other data were opened meanwhile, the plan stays unchanged.
-        ``rule`` is for clicks.
+        ``rule`` is how clicks become preferences, None for the default.
         """
         session = self._session
         dataset = session.dataset
