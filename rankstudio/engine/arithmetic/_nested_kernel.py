@@ -14,8 +14,7 @@ Morrison), with p = Mv:
 (4) M ← M + pp' / s
 (5) e ← e + (v'(e - ζ p) / s - ζ) p.
 
-M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query. Comments refer
-to these equations.
+M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query.
 """
 
 from __future__ import annotations
@@ -32,13 +31,18 @@ def nested_errors(
 ) -> None:
     """Add to ``errors`` (k,) the left-out squared errors with 1, 2, … k features.
 
-    The error of a query is that of the model trained without it.
-    V (m, k) has the documents in the coordinates of the
+    The error of a query is that of the model trained without
+    it. V (m, k) has the documents in the coordinates of the
     factorised system, y (m,) the labels, and query q the rows
     ``ptr[q]:ptr[q + 1]``. ``along`` (k,) is z, the solution in
-    these coordinates, and ``least`` (k,) is λ / L_tt², the least
-    pivot of each column t. The numbers in comments are those of
-    the equations at the beginning of this module.
+    these coordinates, and ``least`` (k,) is λ / L_tt², the
+    least pivot of each column t.
+
+    For each query, M is the inverse of I - V_q V_q' with the
+    first t columns, and e = M (y_q - V_q z) the errors. A
+    further column v, with its entry ζ of z, changes both by
+    rank one, with p = M v and the pivot s = 1 - v'p: M grows by
+    pp' / s, and e by (v'(e - ζ p) / s - ζ) p.
     """
     for q in range(ptr.size - 1):
         begin = ptr[q]
@@ -61,13 +65,14 @@ def nested_errors(
                 p[i] = value
                 s -= V[begin + i, t] * value
                 dot += V[begin + i, t] * (e[i] - along[t] * value)
-            s = max(s, least[t])  # (3)
+            # Rounding must not make the pivot smaller.
+            s = max(s, least[t])
             step = dot / s - along[t]
             total = 0.0
             for i in range(n):
                 factor = p[i] / s
                 for j in range(n):
-                    M[i, j] += factor * p[j]  # (4)
-                e[i] += step * p[i]  # (5)
+                    M[i, j] += factor * p[j]
+                e[i] += step * p[i]
                 total += e[i] * e[i]
             errors[t] += total

@@ -69,9 +69,9 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of X (m, n) of each of the queries first … last - 1.
 
-    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q
-    + 1]``. The mean is that of differences from the first row,
-    which rounds less.
+    ``out`` has shape (Q, n), and query q the rows
+    ``ptr[q]:ptr[q + 1]``. The mean is that of differences from
+    the first row, which rounds less.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -157,9 +157,9 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A has shape (a, n), B shape (b, n). A value depends on its two
-    documents alone, and is the same to the last bit if they are
-    exchanged.
+    A has shape (a, n), B shape (b, n). A value depends on its
+    two documents alone, and is the same to the last bit if they
+    are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

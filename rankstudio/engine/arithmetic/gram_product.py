@@ -82,16 +82,20 @@ class SparseGramProduct:
     def __init__(
         self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
     ) -> None:
+        """Cut the queries into parts, each with about as many documents."""
         self._rows = data.shifted.tocsr()
         self._ptr = data.ptr
         self._executor = executor
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
+        # Equidistant documents, each moved to the next query.
         cuts = np.unique(
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()
         self._ranges = list(pairwise(cuts))
+        # Scratch space of the products: the scores, and the
+        # result of each part.
         self._scores = np.empty(m)
         self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
 
@@ -120,8 +124,8 @@ class SparseGramProduct:
             )
 
         share(self._executor, self._workers, work, range(len(self._ranges)))
-        # The parts are always the same, so that the sum does not
-        # depend on threads.
+        # The parts are always the same, so that the sum does
+        # not depend on threads.
         product: Floats = self._parts.sum(axis=0)
         return product
 

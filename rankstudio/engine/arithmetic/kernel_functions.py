@@ -102,8 +102,8 @@ class Kernel:
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        A has shape (a, n), B shape (b, n). Some rows are computed
-        at a time, to save memory.
+        A has shape (a, n), B shape (b, n). Some rows are
+        computed at a time, to save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         step = max(_ROWS, VALUES // max(1, B.shape[0]))
@@ -116,8 +116,8 @@ class Kernel:
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products of documents, shape (a, b).
 
-        The kernel's values follow from them. A has shape (a, n),
-        B shape (b, n).
+        The kernel's values follow from them. A has shape (a,
+        n), B shape (b, n).
         """
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 

@@ -103,10 +103,11 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        ``weights`` has shape (m,), and x_f is the first document
-        of the query of i. It equals X'weights if the weights of
-        each query sum to 0, as for the gradient of a loss that
-        depends only on score differences within queries.
+        ``weights`` has shape (m,), and x_f is the first
+        document of the query of i. It equals X'weights if the
+        weights of each query sum to 0, as for the gradient of a
+        loss that depends only on score differences within
+        queries.
         """
         parts = self._parts()
         ptr = self.queries.ptr

@@ -68,8 +68,8 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     """Raise DatasetError if the numbers of a feature are too great or too close.
 
     X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
-    1]``. ``name`` returns the name of a feature, for the message.
-    O(mn).
+    1]``. ``name`` returns the name of a feature, for the
+    message. O(mn).
 
     Examples
     --------

@@ -21,7 +21,8 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains the sums of products of the training data, see :func:`nested_factor`.
+    T contains X^'X^ and X^'y^ of the training data, where ^
+    means centred in each query.
 
     Attributes
     ----------
@@ -48,8 +49,8 @@ def nested_factor(
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
         X^'X^ and X^'y^ of the training data, where ^ means
-        centred in each query. T[S, S] and T[S, y] below are their
-        parts for the features S of the order.
+        centred in each query. T[S, S] and T[S, y] below are
+        their parts for the features S of the order.
     order : ndarray of shape (k,)
         Different columns.
     regularization : float
@@ -57,9 +58,9 @@ def nested_factor(
 
     Notes
     -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with
-    the first t features are the sum of z_i times row i of L^-1
-    over i <= t, for all t at once. O(k³).
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights
+    with the first t features are the sum of z_i times row i of
+    L^-1 over i <= t, for all t at once. O(k³).
     """
     system = gram[np.ix_(order, order)]
     system[np.diag_indices_from(system)] += regularization
@@ -85,7 +86,8 @@ def left_out_errors(
         Columns of the features, in the order in which they are
         added.
     factor : ndarray of shape (k, k)
-        L, the Cholesky factor of the models' system of equations.
+        L, the Cholesky factor of the models' system of
+        equations.
     along : ndarray of shape (k,)
         z, the solution of L z = X^'y^ for the features.
     regularization : float
@@ -141,8 +143,8 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
 
     They have the same Gram matrix of [X y], and so the same
-    squared errors, as X (m, k) and y (m,): a QR decomposition of
-    a query has them in its triangular factor R.
+    squared errors, as X (m, k) and y (m,): a QR decomposition
+    of a query has them in its triangular factor R.
     """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
@@ -184,8 +186,8 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
     """Return L with LL' = matrix, raising pivots that rounding made too small.
 
-    ``least`` is the least pivot in exact arithmetic, λ. Column by
-    column, for matrices that NumPy's decomposition refuses.
+    ``least`` is the least pivot in exact arithmetic, λ. Column
+    by column, for matrices that NumPy's decomposition refuses.
     """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)

@@ -142,9 +142,11 @@ class _LossOfAllPairs:
     bend: float
 
     def slope(self, direction: Floats) -> float:
+        """Return the derivative along a direction of the scores, shape (m,)."""
         return dot(self.slopes, direction)
 
     def bending(self, direction: Floats) -> float:
+        """Return the second derivative along a direction of the scores, shape (m,)."""
         out = np.empty_like(direction)
         self.pairs.spread(
             lambda _, first, last: self.curvature_of(direction, first, last, out)
@@ -164,6 +166,10 @@ class _LossOfAllPairs:
         return max(float(self.scores.max()), -float(self.scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        """Write the Hessian in the scores times values (m,) to ``out`` (m,).
+
+        Only for the documents of queries first … last - 1.
+        """
         raise NotImplementedError
 
 
@@ -174,8 +180,8 @@ class _SquaresAtScores(_LossOfAllPairs):
         """Write the Hessian in the scores times values (m,) to ``out`` (m,).
 
         Only for the documents of queries first … last - 1. The
-        Hessian is that of all pairs: a document's number of pairs
-        times its value, minus its partners' values.
+        Hessian is that of all pairs: a document's number of
+        pairs times its value, minus its partners' values.
         """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
@@ -200,7 +206,8 @@ class PairLoss(Protocol):
     Attributes
     ----------
     bend : float
-        As in :class:`LossAtScores`.
+        Greatest second derivative of the loss of a pair in the
+        difference of its scores.
     """
 
     @property
@@ -217,7 +224,7 @@ class SquaredHinge:
 
     @property
     def bend(self) -> float:
-        """As in :class:`Smooth`."""
+        """Second derivative of the loss of a violated pair."""
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
@@ -239,7 +246,7 @@ class SmoothedHinge:
 
     @property
     def bend(self) -> float:
-        """As in :class:`Smooth`."""
+        """Second derivative of h where it is a parabola, that is, up to the width."""
         return 2.0 * (0.5 / self.width)
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
@@ -269,7 +276,7 @@ class LeastSquares:
 
     @property
     def bend(self) -> float:
-        """As in :class:`LossAtScores`."""
+        """Second derivative of the loss of a pair."""
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
@@ -302,7 +309,7 @@ class LogisticLoss:
 
     @property
     def bend(self) -> float:
-        """As in :class:`LossAtScores`: the second derivative is greatest for equal scores."""
+        """Greatest second derivative of the loss of a pair, that for equal scores."""
         return 0.25
 
     def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:

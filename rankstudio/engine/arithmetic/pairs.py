@@ -56,8 +56,8 @@ class PairWeighting:
 
         y (m,) are the labels, and query q has the rows
         ``ptr[q]:ptr[q + 1]``. By ``kind``, a pair is divided by
-        the number of documents or of pairs of its query. O(m log
-        m).
+        the number of documents or of pairs of its query. O(m
+        log m).
         """
         counts = _pairs_of_queries(y, ptr)
         shares = np.divide(
@@ -236,8 +236,8 @@ class Pairs(Queries):
         sums = np.empty((2, scores.size))
         order = self._order = self._next_order(scores)
 
-        # Threads have ranges of queries.
         def work(number: int, first: int, last: int) -> None:
+            """Find the violated pairs of queries first … last - 1, and their sums."""
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,
@@ -272,8 +272,7 @@ class Pairs(Queries):
         it is positive. Scores are ideally centred within each
         query, so that sums of them round little. O(m log m).
         """
-        # Weighted pairs need their violations; otherwise a faster
-        # kernel does.
+        # The faster kernel below cannot weigh pairs.
         if self.query_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -281,6 +280,7 @@ class Pairs(Queries):
         violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
+            """Compute the slopes of some queries; count violated pairs."""
             violated[number] = kernels.hinge(
                 scores,
                 self.ptr,
@@ -346,8 +346,8 @@ class Violations:
         Sorted documents, and the documents within the margin of each (see the kernels).
     counts : ndarray of shape (2, m)
         Number of violated pairs of each document with less (0)
-        and more (1) relevant ones: d_i and c_i of eq. (4.11) and
-        (4.10) of the thesis.
+        and more (1) relevant ones: d_i and c_i of eq. (4.11)
+        and (4.10) of the thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of those partners.
     """
@@ -428,8 +428,8 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, shape (m,), without weights.
 
-        The kernel multiplies with them, and weights follow later;
-        the counts have weights.
+        The kernel multiplies with them, and weights follow
+        later; the counts have weights.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
         return (
@@ -537,15 +537,15 @@ class PreferenceViolations(Violations):
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated preferences times values to ``out``.
 
-        That is, for each document, the weighted sum of its value
-        minus its partner's over its violated preferences. Only
-        the documents of the queries first … last - 1 are
+        That is, for each document, the weighted sum of its
+        value minus its partner's over its violated preferences.
+        Only the documents of the queries first … last - 1 are
         written. O(l) for l violated preferences of them.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
-        # Preferences are sorted by query, so that those of these
-        # queries are consecutive.
+        # Preferences are sorted by query, so that those of
+        # these queries are consecutive.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

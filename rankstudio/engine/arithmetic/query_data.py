@@ -146,8 +146,8 @@ class QueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, by their columns.
 
-        Sums of products that were computed before are reduced to
-        these features.
+        Sums of products that were computed before are reduced
+        to these features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
@@ -212,9 +212,9 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that
-        are not finite, or magnitudes beyond the range of the
-        arithmetic (see
+        For inconsistent shapes, no rows, no columns, values
+        that are not finite, or magnitudes beyond the range of
+        the arithmetic (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -436,8 +436,8 @@ class QueryStatistics:
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
-        # The last row and column of each matrix are those of the
-        # labels.
+        # The last row and column of each matrix are those of
+        # the labels.
         indices = np.array([*columns, self.n_features])
         gram = np.ascontiguousarray(self.gram[queries, indices[:, None], indices])
         return QueryStatistics(
@@ -451,8 +451,8 @@ class QueryStatistics:
 
         Notes
         -----
-        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq.
-        (5)), O(k³) for k selected features.
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010,
+        eq. (5)), O(k³) for k selected features.
         """
         return weights_with(self.total, selected, regularization)
 

@@ -77,8 +77,8 @@ class SparseLinearPairs(LinearPairs):
     def _by_query(self, weights: Floats) -> Any:
         """Return the weighted sum of the documents of each query.
 
-        ``weights`` has shape (m,); the result is a sparse matrix
-        (Q, n).
+        ``weights`` has shape (m,); the result is a sparse
+        matrix (Q, n).
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 

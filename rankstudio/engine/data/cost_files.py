@@ -438,6 +438,8 @@ def _document_and_request_nanoseconds(
     segments are searched in parallel, it has the times of slices
     (``max_`` …) besides their sum; only the sum counts.
     """
+    # milliseconds_of() only checks that a value is a number from 0 up:
+    # these remain nanoseconds.
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()

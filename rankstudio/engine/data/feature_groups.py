@@ -42,7 +42,7 @@ class GroupedFeatures:
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Return groups from plain values or a text, see :func:`checked_groups`.
+        """Return groups from ids by name or a text such as "BM25: 21, 22; TF: 1, 2".
 
         Return None for no group.
         """
@@ -175,7 +175,7 @@ def parse_groups(text: str) -> Groups:
 
 
 def format_groups(groups: Groups) -> str:
-    """Return groups as one line for :func:`parse_groups`."""
+    """Return groups as one line, such as "BM25: 21, 22; TF: 1, 2"."""
     return "; ".join(
         f"{name}: {', '.join(map(str, ids))}" for name, ids in groups.items()
     )

@@ -86,8 +86,16 @@ def open_dataset(
     ------
     DatasetError
         If there is nothing to open, the parts are ambiguous, or their features differ.
-    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
-        As in `load_letor`.
+    FileAccessError
+        If a file cannot be read.
+    FormatError
+        At the first invalid line of a file.
+    MissingValueError
+        At the first missing value, if these are refused.
+    Cancelled
+        If ``cancelled`` returned True.
+    ParameterError
+        For an unknown option.
     """
     check_options(missing, normalize)
     path = Path(path)

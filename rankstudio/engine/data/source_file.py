@@ -277,7 +277,11 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 
 
 def whole_text(file: SourceFile) -> Bytes:
-    """Return the whole text of a file without padding; for errors see `text_chunks`."""
+    """Return the whole text of a file without padding, as uint8 of shape (bytes,).
+
+    Raise FileAccessError or MissingExtraError if it cannot be read or
+    decompressed.
+    """
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]
 

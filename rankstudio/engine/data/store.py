@@ -86,7 +86,11 @@ def cache_folder() -> Path:
 
 
 def scratch_folder() -> Path:
-    """Return the folder for files mapped by several processes, and for unnamed files; see `writable`."""
+    """Return the folder for files mapped by several processes, and for unnamed files.
+
+    It is a temporary folder, with a warning, if that of the cache is
+    not writable.
+    """
     return writable(cache_folder() / "mapped")
 
 
@@ -417,7 +421,7 @@ def is_there(path: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether an entry exists and is undamaged; see `StoredEntry.check`."""
+    """Return whether an entry exists, and all its arrays agree with their digests."""
     try:
         StoredEntry.open(path).check()
     except EntryError:

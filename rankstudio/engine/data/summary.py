@@ -53,7 +53,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True, eq=False)
 class DatasetSummary:
-    """Result of :func:`describe`.
+    """Counts of documents, queries and labels of data, and statistics of features.
 
     Attributes
     ----------

@@ -191,11 +191,15 @@ class QueryRuns:
     """
 
     def __init__(self) -> None:
+        """Begin without queries."""
+        # The number of each query, by its id.
         self._numbers: dict[str, int] = {}
         # Queries with several runs: the first with the line or row where it recurs, all
         # others with 0.
         self._recurrences: dict[int, int] = {}
-        self._runs = array("q")  # number of the query of each run
+        # A run is successive documents of one query: the number of its
+        # query, and its number of documents.
+        self._runs = array("q")
         self._lengths = array("q")
 
     def add(
@@ -573,6 +577,7 @@ class TableOnDisk(TableBuilder):
         self._comments_end = 0
         self._y: ArrayFile | None = None
         self._comments = self._new.file("comments", np.uint8)
+        # The first comment begins at 0; the end of each one follows.
         self._offsets = self._new.file("comment_offsets", np.int64)
         self._offsets.append(np.zeros(1, dtype=np.int64))
 

@@ -35,6 +35,7 @@ def entries_of(
         plug-in ``{name}`` that cannot be used, with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
+    # The plug-in of each key; keys that differ in case only are equal.
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
     # An ability of RankStudio that lacks another one is no reason for a

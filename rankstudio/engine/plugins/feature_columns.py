@@ -66,7 +66,7 @@ def feature_columns() -> list[FeatureColumn]:
     """Return the columns that abilities add to tables of features.
 
     Abilities are RankStudio's own removable plug-ins. Columns of other
-    packages are refused with a warning.
+    packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

@@ -193,6 +193,7 @@ def is_translation(text: str, translated: str) -> bool:
         return False
     text_fields = _format_fields(text)
     translated_fields = _format_fields(translated)
+    # A text that cannot be formatted is shown as it is.
     return text_fields is None or (
         translated_fields is not None and translated_fields <= text_fields
     )

@@ -50,13 +50,13 @@ class PairedComparison:
     mean_difference : float
         First minus second run, regardless of the direction of the measure.
     t, p_t : float
-        Result of :func:`paired_t`.
+        t and p value of the paired t test.
     p_randomisation : float
-        Result of :func:`rankstudio.engine.statistics.paired.randomisation`.
+        p value of the randomisation test.
     p_wilcoxon : float
-        Result of :func:`rankstudio.engine.statistics.paired.signed_ranks`.
+        p value of Wilcoxon's signed-rank test.
     low, high : float
-        Result of :func:`bootstrap_interval`.
+        Bootstrap interval of the mean difference.
     wins, ties, losses : int
         Counts of the first run.
     n : int
@@ -224,9 +224,10 @@ def bootstrap_interval(
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
-    """Return the mean of the first minus the second run, and its 95 % :func:`bootstrap_interval`.
+    """Return (mean of the first minus the second run, its lowest and highest value).
 
-    NaN without a query with values of both runs.
+    The last two are the limits of its bootstrap interval of 95 %.
+    All are NaN without a query with values of both runs.
     """
     left, right = paired_rows(a, b)
     mean = float(np.mean(left - right)) if left.size else np.nan

@@ -33,8 +33,8 @@ class Stability:
     Attributes
     ----------
     nogueira : Nogueira
-        Result of :func:`nogueira`. The index to report: corrected for chance, for sets
-        of any sizes, and with an interval.
+        Nogueira's index, the one to report: corrected for chance, for
+        sets of any sizes, and with an interval.
     consistency : float
         Mean of the index ``corrected`` over the pairs of sets.
     index : {"Kuncheva", "Lustgarten"}

@@ -173,7 +173,7 @@ def guarded(cell: object) -> object:
 
 
 def unguarded(text: str) -> str:
-    """Return the original text of :func:`guarded`."""
+    """Return a text without the apostrophe that protects a cell from spreadsheets."""
     return _GUARDED.sub("", text)
 
 

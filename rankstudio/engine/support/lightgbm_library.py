@@ -10,7 +10,11 @@ from rankstudio.engine.language import tr
 
 
 def lightgbm_library(needed_by: str) -> Any:
-    """Return LightGBM's package; see :func:`boosting_library`."""
+    """Import LightGBM and return its Python package.
+
+    ``needed_by`` is the name of the method that needs it, for the
+    message of MissingExtraError, which is raised without LightGBM.
+    """
     return boosting_library("LightGBM", needed_by, extra="")
 
 

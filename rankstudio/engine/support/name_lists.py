@@ -30,7 +30,7 @@ def split_names(text: str) -> list[str]:
 
 
 def joined_names(names: Sequence[str]) -> str:
-    """Return names as a text for :func:`split_names`.
+    """Return names as one text, which :func:`split_names` splits again.
 
     Examples
     --------

@@ -53,7 +53,11 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
 
 
 def signed(value: float, decimals: int = 2) -> str:
-    """Return a number with its sign: "+0.24", "−0.10", "+3e-6", "0.00"; see :func:`fixed`."""
+    """Return a number with its sign and some decimals: "+0.24", "−0.10", "0.00".
+
+    A number other than 0 that would be all zeros gets one more decimal
+    or an exponent, "+3e-6".
+    """
     return fixed(value, decimals, sign=True)
 
 

@@ -34,7 +34,7 @@ def resource(*parts: str) -> Path:
 
 
 def table(*parts: str) -> dict[str, Any]:
-    """Return the contents of a shipped TOML file; path as in :func:`resource`."""
+    """Return the contents of a shipped TOML file by its path below ``resources/``."""
     return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))
 
 

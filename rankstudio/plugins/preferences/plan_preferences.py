@@ -84,7 +84,7 @@ def click_facts(plan: Plan) -> ClickFacts | None:
     Raises
     ------
     DataError
-        As in :func:`preference_file`.
+        If the file cannot be read, or differs from that of the plan.
     """
     return preference_file(plan).clicks if preferences_of(plan) else None
 
@@ -99,7 +99,8 @@ def named_for(
     Raises
     ------
     DataError
-        As in :func:`check_file`.
+        If the file cannot be read, or has a query or document that does
+        not exist.
     """
     source = named_preferences(path, rule)
     check_file(plan.changed(preferences=source), dataset)

@@ -328,9 +328,11 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     Parameters
     ----------
     path : str or path-like
-        File as in :func:`read_preference_file`. A document is identified by its id if
-        the query contains that id (``docid = …`` in comments), otherwise by its number
-        among the query's documents in the order of the data, from 1.
+        File with lines of query, winner and loser, or log of clicks;
+        see :func:`read_preference_file`. A document is identified by
+        its id if the query contains that id (``docid = …`` in
+        comments), otherwise by its number among the query's documents
+        in the order of the data, from 1.
     data : RankingDataset
         The documents.
 
@@ -341,8 +343,13 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
 
     Raises
     ------
-    FileAccessError, FormatError, DatasetError
-        As in :func:`read_preference_file` and :meth:`PreferenceFile.of_part`.
+    FileAccessError
+        If the file cannot be read.
+    FormatError
+        At the first invalid line, or one with an unknown query or
+        document.
+    DatasetError
+        If no preference belongs to these data.
     """
     return read_preference_file(path).of_part(data)
 

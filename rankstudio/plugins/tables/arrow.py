@@ -347,6 +347,7 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     def error(
         row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
+        """Return the error of a row, of a type for missing or for wrong values."""
         # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(

@@ -70,13 +70,14 @@ def minimise(
 
     Notes
     -----
-    O(n) per iteration besides the product (Shewchuk 1994; Airola
-    2011, Paper I, section 4.3). The norm of the matrix is the
-    largest Rayleigh quotient of the directions so far. The
-    updated residual drifts from the true one. When it is small
-    enough, the true residual is computed, and the search starts
-    again from it. The search also ends as converged when that no
-    longer halves the true residual: rounding allows no better.
+    O(n) per iteration besides the product (Shewchuk 1994;
+    Airola 2011, Paper I, section 4.3). The norm of the matrix
+    is the largest Rayleigh quotient of the directions so far.
+    The updated residual drifts from the true one. When it is
+    small enough, the true residual is computed, and the search
+    starts again from it. The search also ends as converged when
+    that no longer halves the true residual: rounding allows no
+    better.
     """
     w = np.zeros_like(right)
     # At w = 0, the residual is b. Divided by the diagonal, it is the first direction.

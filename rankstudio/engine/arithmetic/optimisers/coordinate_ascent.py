@@ -57,8 +57,8 @@ class AscentSearch:
             Best model and its value, unchanged if no change is
             better. Ties go to the smallest change.
         """
-        # Steps are in units of the feature's standard deviation;
-        # the last change sets the weight to 0.
+        # Steps are in units of the feature's standard
+        # deviation; the last change sets the weight to 0.
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]

@@ -119,9 +119,9 @@ class FSMObjective:
     ) -> Waiting[tuple[float, SmoothLoss]]:
         """Return (φ(w), the loss at the scores of w), where φ is ψ without the costs.
 
-        The costs are the term that is linear in w. ``slopes`` is
-        whether the loss needs its gradient. The number of pairs
-        is stored for the gradient of φ.
+        The costs are the term that is linear in w. ``slopes``
+        is whether the loss needs its gradient. The number of
+        pairs is stored for the gradient of φ.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
@@ -169,8 +169,8 @@ def accelerated(
     -----
     ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An
     iteration takes one sweep over the sorted pairs and the
-    features at z, whose scores are combined from known ones, and
-    one at w for each value of L tried.
+    features at z, whose scores are combined from known ones,
+    and one at w for each value of L tried.
     """
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
@@ -222,10 +222,11 @@ def projected_step(
 ) -> Waiting[ProjectedStep]:
     """Take a projected gradient step from z (2n,), whose scores are ``scores_z``.
 
-    Projected weights are not negative. The step is as long as the
-    estimate ``lipschitz`` of the gradient's Lipschitz constant
-    allows; a line search increases this if needed. The result has
-    the new weights, their scores and value, and the constant.
+    Projected weights are not negative. The step is as long as
+    the estimate ``lipschitz`` of the gradient's Lipschitz
+    constant allows; a line search increases this if needed. The
+    result has the new weights, their scores and value, and the
+    constant.
     """
     # The gradient at z, from which the step goes.
     value_z, at_z = yield from objective.at(z, scores_z)

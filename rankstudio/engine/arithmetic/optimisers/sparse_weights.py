@@ -169,8 +169,8 @@ class SparseProblem:
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
-        # Positive and negative parts of the weights, so that all
-        # variables are from 0 up.
+        # Positive and negative parts of the weights, so that
+        # all variables are from 0 up.
         w = z = _signed_parts(start)
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)

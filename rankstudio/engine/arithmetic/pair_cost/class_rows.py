@@ -92,7 +92,9 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     if cost.cost == "unit":
         values[:, -1] = np.repeat(classes.surplus, classes.counts)
     means = np.add.reduceat(values, starts, axis=0) / classes.counts[:, None]
-    # The second sum of the module's docstring: one row per class.
+    # One row per class, for the sum of ω_cd n_c n_d (z_cd - m_c
+    # + m_d)² over pairs of classes; `degrees` are d_c = sum_d
+    # ω_cd n_d.
     if cost.cost == "inverse":
         degrees, between_rows = _general_cost_rows(means, classes, cost)
     else:
@@ -104,8 +106,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         )[:, None]
     parts = [between_rows]
     owners = [classes.query]
-    # The first sum: the centred documents of each class that has several, and pairs
-    # with other classes.
+    # For the sum of d_c (f_i - m_c)²: the centred documents of
+    # each class that has several, and pairs with other classes.
     has_row = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if has_row.any():
         within_rows = (
@@ -143,8 +145,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     """Return the factor of each document for losses that count tied pairs, shape (m,).
 
-    If all pairs of a query count, the loss is that of the centred
-    documents times these factors. Query q has the rows
+    If all pairs of a query count, the loss is that of the
+    centred documents times these factors. Query q has the rows
     ``ptr[q]:ptr[q + 1]``.
     """
     sizes = np.diff(ptr)
@@ -199,10 +201,10 @@ def _general_cost_rows(
     """Return (degrees, rows) of classes for any weights ω_cd of pairs.
 
     A class is the documents of a query with equal labels;
-    ``means`` (C, n) are their mean features. The degree of class
-    c is d_c = sum_d ω_cd n_d, and the squares of the rows add up
-    to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c documents
-    with mean m_c.
+    ``means`` (C, n) are their mean features. The degree of
+    class c is d_c = sum_d ω_cd n_d, and the squares of the rows
+    add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c
+    documents with mean m_c.
 
     In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes
     without the last class, which is positive definite. Only differences of means count,

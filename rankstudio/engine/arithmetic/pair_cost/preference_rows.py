@@ -83,9 +83,9 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The squared rows of S s add up to the loss of scores s. A
-        constant column of X gives exactly 0. O(|q|² n) per query
-        q.
+        The squared rows of S s add up to the loss of scores s.
+        A constant column of X gives exactly 0. O(|q|² n) per
+        query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -154,8 +154,8 @@ def _factor(
     """Return the triangular factor of the preferences of consecutive queries.
 
     Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
-    and the preferences ``edges[q]:edges[q + 1]``; ``inside`` are
-    the block's rows among all documents.
+    and the preferences ``edges[q]:edges[q + 1]``; ``inside``
+    are the block's rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -212,10 +212,9 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w at
-    its loser (the oriented incidence matrix), so that it gives w
-    (s_winner
-    - s_loser) for scores s.
+    A row has the factor w of a preference at its winner and -w
+    at its loser (the oriented incidence matrix). So, for
+    scores s, it gives w (s_winner - s_loser).
 
     Parameters
     ----------
@@ -270,22 +269,23 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
-    They have the form of
-    :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
+    They are (X, y, ptr) as for training data: features of shape
+    (r, n), targets (r,), and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
 
     Notes
     -----
     O(ln) for l preferences and n features. If a query has more
     preferences than documents plus one, elimination reduces its
-    rows to the number of documents: O(l_q + |q|³ + |q|² n) time,
-    O(|q|²) memory.
+    rows to the number of documents: O(l_q + |q|³ + |q|² n)
+    time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
 
 @dataclass(frozen=True, eq=False)
 class IncidenceBlock:
-    """The preferences of all queries as one block, with one row per preference; see :func:`incidence`.
+    """The preferences of all queries as one block, with one row per preference.
 
     Attributes
     ----------
@@ -368,8 +368,8 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
     Scales and targets follow from the cost, and from the
-    weighting of queries. ``ptr`` has the first row of each query,
-    followed by m.
+    weighting of queries. ``ptr`` has the first row of each
+    query, followed by m.
     """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.

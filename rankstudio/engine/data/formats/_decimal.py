@@ -122,7 +122,7 @@ def read_six_decimals(i: int) -> int:
     word = word_at(i)
     if (word >> _U8) & np.uint64(0xFF) != 46:  # "."
         return -1
-    # Put a 0 before the first digit instead of the point behind it. "00123456"
+    # Make "0.123456" to "00123456", without the point.
     digits = (
         (word & ~np.uint64(0xFFFF))
         | ((word & np.uint64(0xFF)) << _U8)

@@ -335,6 +335,7 @@ class _LetorText:
             text[begin:end].tobytes().decode("utf-8", errors="backslashreplace")
             for begin, end in query_spans.tolist()
         )
+        # Without ids, a file of query sizes gives the queries later.
         return DocumentPiece(
             X=lines.X,
             y=rows.y,

@@ -108,6 +108,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     memory_for_data = SHARE * memory.budget()
     size_of_files = sum(regular_file_size(path) for path in files)
+    # Small files always fit. With little free memory, data either
+    # fit, too, or are refused.
     if (
         size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES
@@ -168,6 +170,7 @@ class PartReader:
         cache: bool,
         several_folds: bool = False,
     ) -> None:
+        """Prepare to read; begin with empty caches of the results."""
         self._path = path
         self._parts = parts
         self._progress = progress

@@ -72,6 +72,7 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
         return 0.0
+    # More than that of CSV, which may lack queries, too.
     return (
         _CONFIDENCE_IF_LIKELY + 0.1
         if len(words) <= 1 or _FEATURE.match(words[1])

@@ -284,15 +284,22 @@ def judgments(
 
     Raises
     ------
-    FormatError, DatasetError
-        As in :func:`graded_documents`.
+    FormatError
+        At the first line that is not a judgment, or judges a document
+        of a query twice.
+    DatasetError
+        For an empty file.
     """
     lines: dict[tuple[str, str], int] = {}
     return _values_by_query(qrels, _parsed_grade, _EXPECTED, lines), lines
 
 
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
-    """Return the grade of each document of each query; for errors see :func:`judgments`."""
+    """Return the grades as a mapping: query -> document -> grade.
+
+    Raise FormatError at the first line that is not a judgment, or
+    judges a document of a query twice; DatasetError for an empty file.
+    """
     return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
 

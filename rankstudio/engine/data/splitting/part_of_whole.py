@@ -93,8 +93,11 @@ class PartOfWhole(RankingDataset):
         raise NotImplementedError
 
     @property
-    def X(self) -> Floats:  # noqa: D102, N802 - inherited
-        # Only the matrix of the part that was used last is in memory.
+    def X(self) -> Floats:  # noqa: N802 - inherited
+        """The features of the part, shape (m, n), selected when they are accessed.
+
+        Only the matrix of the part that was used last is in memory.
+        """
         cache = self._kept
         last = cache.last
         if last is not None and last[0] == self.number:

@@ -124,6 +124,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
             "divided by k-fold or a split."
         )
         raise DatasetError(text.format(name=dataset.name, n_queries=data.n_queries))
+    # The data, and the training part in use, which is nearly as large.
     check_memory(dataset, 2 * data.X.nbytes)
     return replace(
         dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT

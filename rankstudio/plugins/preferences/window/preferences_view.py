@@ -58,6 +58,7 @@ class PreferencesView(QWidget):
     appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Build the view; it is hidden until a plan has preferences."""
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
         # The name of the file, with a button that removes it from the plan.
@@ -268,7 +269,7 @@ class PreferencesController(CommandController):
         """Read a file of preferences in the background, and put it into the plan.
 
         If other data were opened meanwhile, the plan stays unchanged.
-        ``rule`` is for clicks.
+        ``rule`` is how clicks become preferences, None for the default.
         """
         session = self._session
         dataset = session.dataset
@@ -367,7 +368,11 @@ class PreferencesController(CommandController):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
-        """Return the key of the counts that are needed; None if none are."""
+        """Return the dataset, file and fold whose counts are needed; None if none are.
+
+        The file is the plan's entry for it, as pairs of key and value.
+        Counts that are cached are not needed again.
+        """
         dataset = self._session.dataset
         target = self._wanted
         if (
