@@ -353,10 +353,10 @@ def _add_keys(
 
     It is called on the worker.
     """
-    from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
+    from rankstudio.engine.methods.foreign.permission import add_code_of_plan  # noqa: PLC0415 - numba
 
     try:
-        add_of_plan(keys, (folder,), allow_code=allowed)
+        add_code_of_plan(keys, (folder,), allow_code=allowed)
     except RankStudioError as error:
         return error
     return None
