@@ -164,11 +164,11 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
         If the code cannot be run, or is no method.
     """
     from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
-    from rankstudio.engine.methods.foreign.permission import add_of_plan
+    from rankstudio.engine.methods.foreign.permission import add_code_of_plan
 
     keys = list(method_keys(read_toml(path)))
     if keys:
-        add_of_plan(
+        add_code_of_plan(
             keys,
             (path.absolute().parent, Path.cwd()),
             allow_code=bool(getattr(args, "allow_code", False)),
@@ -181,11 +181,11 @@ def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -
     The code is looked for beside the study (``path``), and in the current folder.
     """
     from rankstudio.engine.experiment.plan.toml import measure_keys
-    from rankstudio.engine.methods.foreign.permission import add_of_plan
+    from rankstudio.engine.methods.foreign.permission import add_code_of_plan
 
     plans = [*plans]
     keys = [entry.key for plan in plans for entry in plan.entries]
     keys += [key for plan in plans for key in measure_keys(plan)]
-    add_of_plan(
+    add_code_of_plan(
         keys, (path.absolute().parent, Path.cwd()), allow_code=bool(args.allow_code)
     )

@@ -29,18 +29,20 @@ def _solve(
     """Return the residuals of two documents by the model without both, a system of two equations.
 
     a, b and d are the entries (a, b; b, d) of the hat matrix H for the two documents,
-    and (r, s) their residuals in the model of all documents. ``inverse_count`` is 1
+    and (r, s) their residuals in the model of all documents. The system has the matrix
+    M of the module's docstring and (r, s) on the right. ``inverse_count`` is 1
     over the number of training documents for a loss of differences, else 0; ``border``
     is 1 over the number of all documents for a model with a bias, else 0.
     """
-    # M by (2), where border is 0, or by (3), where inverse_count is 0.
+    # Each row of M subtracts one number from both of its entries: (2) has border = 0,
+    # and (3) has inverse_count = 0.
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first
     m12 = -b - first
     m21 = -b - second
     m22 = 1.0 - d - second
-    # Cramer's rule: M has two rows.
+    # Cramer's rule for two equations.
     determinant = m11 * m22 - m12 * m21
     return (m22 * r - m12 * s) / determinant, (m11 * s - m21 * r) / determinant
 
@@ -60,11 +62,13 @@ def all_pairs(
 
     The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``. ``hat``
     (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all documents,
-    and ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants,
-    of which one is 0: see :func:`_solve`.
+    and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of training
+    documents for a loss of differences, else 0; ``border`` is 1/m for a model with a
+    bias, else 0.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
+            # The residuals of i and j; a prediction is the label minus its residual.
             e, g = _solve(
                 hat[i, i],
                 hat[i, j],
@@ -92,12 +96,14 @@ def some_pairs(
 
     Both documents of a pair are predicted by the model without the two. ``hat`` (m, m)
     is the hat matrix, ``residuals`` (m,) are those of the model of all documents, and
-    ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants, of
-    which one is 0: see :func:`_solve`.
+    ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of training
+    documents for a loss of differences, else 0; ``border`` is 1/m for a model with a
+    bias, else 0.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
         j = pairs[p, 1]
+        # The residuals of i and j; a prediction is the label minus its residual.
         e, g = _solve(
             hat[i, i],
             hat[i, j],
@@ -123,13 +129,17 @@ def pair_losses(
     first: int,
     out: Floats,
 ) -> None:
-    """Write to ``out[i]`` the sum over j > i of the squared error of the difference of i and j, without both.
+    """Write to ``out[i]`` the sum of the squared errors of the pairs of i and j > i.
 
-    ``hat`` (rows, m) has the rows of H from ``first`` on, and ``leverages`` (m,) is the
-    diagonal of H. ``residuals`` (m,) are those of the model of all documents, and
-    ``inverse_count`` and ``border`` constants of :func:`_solve`. The hat matrix is H +
-    scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its
-    own.
+    Each pair is predicted by the model without i and j. Its error is that of the
+    difference of the two labels, so the difference of the two residuals.
+
+    ``hat`` (rows, m) has the rows of a matrix H from ``first`` on, and ``leverages``
+    (m,) is the diagonal of H. The hat matrix of the model is H + scale uu', with
+    ``along`` = u (m,): so H can be that of a model without a candidate feature, which
+    adds scale uu'. ``residuals`` (m,) are those of the model of all documents.
+    ``inverse_count`` is 1 over the number of training documents for a loss of
+    differences, else 0; ``border`` is 1/m for a model with a bias, else 0.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -140,6 +150,7 @@ def pair_losses(
         for j in range(i + 1, residuals.shape[0]):
             b = hat[row, j] + scaled_u * along[j]
             d = leverages[j] + scale * along[j] * along[j]
+            # The residuals of i and j by the model without both.
             e, g = _solve(a, b, d, r, residuals[j], inverse_count, border)
             total += (e - g) * (e - g)
         out[i] = total
@@ -158,16 +169,21 @@ def pair_orders(
     rounding: float,
     out: Floats,
 ) -> None:
-    """Write to ``out[i]`` how many pairs of i and j > i of another kind are ordered correctly without both.
+    """Write to ``out[i]`` the number of pairs of i and j > i that the model without both orders correctly.
 
-    ``kinds`` (m,) are numbers that define the correct order, such as relevance. ``hat``
-    (rows, m) has the rows of the hat matrix from ``first`` on, and ``leverages`` (m,)
-    is its diagonal. Scores that differ by at most ``rounding`` times the size of their
-    terms are ties, and count one half: such as the scores of equal documents.
+    Only pairs with different ``kinds`` (m,) count: these numbers, such as relevance,
+    define the correct order. ``hat`` (rows, m) has the rows of the hat matrix from
+    ``first`` on, and ``leverages`` (m,) is its diagonal. ``residuals`` (m,) are those
+    of the model of all documents, and ``labels`` (m,) the labels. ``inverse_count`` is
+    1 over the number of training documents for a loss of differences, else 0;
+    ``border`` is 1/m for a model with a bias, else 0.
+
+    Scores that differ by at most ``rounding`` times the size of their terms are ties,
+    such as the scores of equal documents. A tie counts one half.
     """
     for row in range(hat.shape[0]):
         i = first + row
-        right = 0.0
+        n_correct = 0.0
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
@@ -189,7 +205,7 @@ def pair_orders(
                 higher, lower = lower, higher
             size = abs(labels[i]) + abs(e) + abs(labels[j]) + abs(g)
             if abs(higher - lower) <= rounding * size:
-                right += 0.5
+                n_correct += 0.5
             elif higher > lower:
-                right += 1.0
-        out[i] = right
+                n_correct += 1.0
+        out[i] = n_correct

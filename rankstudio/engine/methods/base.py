@@ -246,7 +246,10 @@ class LinearRanker(Capabilities, Estimator):
         return self._fit(self._validated(X, y, qid))
 
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
-        """Check data by scikit-learn's conventions, and return them with the documents of each query together."""
+        """Check data by scikit-learn's conventions, and return them with the documents of each query together.
+
+        Sets ``n_features_in_``, and ``feature_names_in_`` for a table with names.
+        """
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(
             self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse
@@ -277,6 +280,7 @@ class LinearRanker(Capabilities, Estimator):
                 MissingQueryWarning,
                 stacklevel=4,
             )
+        # pandas tables have the names of their columns.
         names = getattr(X, "columns", None) if names is None else names
         name_of: Callable[[int], str] = (
             column_name if names is None else lambda j: f"column {names[j]!r}"
@@ -352,10 +356,14 @@ def iterations(
     All steps of a path are kept in memory. So iterations are yielded as long as their
     weights take at most 64 MB together, and after that only those whose number is a
     power of 2, and the last one.
+
+    ``states`` are the states of the optimiser, one per iteration, and its progress
+    events, which are yielded unchanged.
     """
     number = 0
     all_columns = tuple(range(n))
-    # The latest iteration, if it is only yielded if it is the last one.
+    # The latest iteration, unless it was yielded. It is yielded at the end if no other
+    # one follows.
     pending: Iteration | None = None
     for state in states:
         if isinstance(state, WorkProgress):
@@ -373,7 +381,7 @@ def iterations(
         )
         # All iterations as long as their weights take little memory together; later,
         # those with a power of 2.
-        is_power_of_2 = number & (number - 1) == 0
+        is_power_of_2 = number & (number - 1) == 0  # a single bit is set
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending
             pending = None
@@ -414,7 +422,7 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane, and progress events in between.
+        """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
         The criterion of an iteration is the objective. Of many large iterations, only
         some are yielded.
@@ -433,7 +441,7 @@ class ConvergingRanker(LinearRanker):
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration, and warn if it has not converged."""
+        """Set ``objective_``, ``gap_`` and ``n_iter_`` from the last of the steps; warn if it has not converged."""
         last = steps[-1]
         assert isinstance(last, Iteration)
         self.objective_ = last.criterion

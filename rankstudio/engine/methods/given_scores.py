@@ -87,11 +87,12 @@ def given_scores(
         Features of the documents of each part, and their scores.
     n_features : int
     """
-    # The features of a part are its key; they are not known by another name.
+    # A part has no name, so a checksum of its features is its key.
     by_key = {
         part_key(X): np.ascontiguousarray(scores, dtype=np.float64)
         for X, scores in parts
     }
+    # Such a model selects no feature, and has no weights: they are all 0.
     return GivenScores(
         number=1,
         selected=(),
@@ -104,9 +105,10 @@ def given_scores(
 
 
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
-    """Return name and scores from the values of a stored run with scores of another program.
+    """Check and return the name and the scores in a stored run with scores of another program.
 
-    The scores are arrays by the key of a part, which is a hash of its features.
+    The run has them as plain values, "name" and "parts" of ``beyond``. The scores (m,)
+    of each part of the data are returned by the part's key, a checksum of its features.
 
     Raises
     ------

@@ -43,7 +43,9 @@ class KernelDecomposition:
     def of(cls, X: ArrayLike) -> KernelDecomposition:
         """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
-        # The first document is subtracted, so that a constant feature becomes exactly 0.
+        # Centring makes XX' the matrix SKS, whose eigenvalues are the squared singular
+        # values of X. The first document is subtracted before, so that a constant
+        # feature becomes exactly 0.
         shifted = features - features[0]
         left_vectors, singular, _ = np.linalg.svd(
             shifted - shifted.mean(axis=0), full_matrices=False
@@ -151,7 +153,8 @@ class HeldOutPredictor:
         ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
-        # Called for its errors only, for each output (m,).
+        # Called for its errors only. The check wants the shape of features, of which
+        # only the number of rows matters here.
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -164,6 +167,7 @@ class HeldOutPredictor:
 
     @property
     def _centred(self) -> Floats:
+        """The labels minus their mean, shape of ``y``; equal labels become exactly 0."""
         shifted: Floats = self.y - self.y[0]
         return np.asarray(shifted - shifted.mean(axis=0))
 
@@ -178,6 +182,7 @@ class HeldOutPredictor:
         Returns
         -------
         list of ndarray of shape (u,) or (u, v)
+            Predictions of the u documents of each set; v is the number of outputs.
 
         Raises
         ------
@@ -218,15 +223,20 @@ class HeldOutPredictor:
         return predictions
 
     def each(self) -> Floats:
-        """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr)."""
+        """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr).
+
+        For one document, the equation of the class's docstring has a single number in
+        place of a matrix: its residual is r_i / (1 - leverage_i).
+        """
         m = self.kernel.n_documents
         self._check_training_size(m - 1)
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
-        # The diagonal of the matrix of the held-out document's equation.
+        # The diagonal of H, and the term that the loss adds to it.
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
+        # Transposed, because leverages divide rows, and several outputs are columns.
         predictions: Floats = self._target_labels - (residuals.T / (1.0 - leverage)).T
         return predictions
 
@@ -247,11 +257,16 @@ class HeldOutPredictor:
 
         m = self.kernel.n_documents
         constants = self._constants
-        no_update = np.zeros(m)  # the hat matrix is used as it is
+        # The kernel can add a feature to the hat matrix; zeros add none.
+        no_update = np.zeros(m)
 
         def losses(
             hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
         ) -> None:
+            """Write the sums of squared errors of each document's pairs to ``out``.
+
+            Uses ``no_update`` and ``constants`` of the method.
+            """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out
             )
@@ -290,7 +305,11 @@ class HeldOutPredictor:
         def orders(
             hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
         ) -> None:
-            """Write how many pairs of each document from ``first`` on are in the correct order."""
+            """Write to ``out`` how many pairs of each document from ``first`` on are in the correct order.
+
+            ``hat`` (rows, m) has these documents' rows of the hat matrix. The labels,
+            kinds and constants are variables of the method.
+            """
             _pair_kernel.pair_orders(
                 hat,
                 leverages,
@@ -309,11 +328,11 @@ class HeldOutPredictor:
     def _over_pairs(
         self, count: Callable[[Floats, Floats, Floats, int, Floats], None]
     ) -> Generator[WorkProgress, None, Floats]:
-        """Return the result of ``count`` for each document and its pairs with all later documents, (m,).
+        """Call ``count`` for the pairs of each document with all later ones, and return its results (m,).
 
         ``count`` gets some rows of the hat matrix H at a time (rows, m), the diagonal
-        of H (m,), the residuals of all documents (m,), the position of the first row,
-        and the array (rows,) or (m,) for its results.
+        of H (m,), the residuals of all documents (m,), the number i of the first row,
+        and the array (m,), to which it writes a number for each of its documents.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for training.
@@ -331,7 +350,10 @@ class HeldOutPredictor:
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
-            """Count the pairs of the documents first … last - 1."""
+            """Count the pairs of the documents first … last - 1, the numbers of the block.
+
+            Uses the matrices of the method, and writes to its ``counts``.
+            """
             first, last = block
             count(
                 shrunk[first:last] @ self.kernel.vectors.T,
@@ -341,6 +363,8 @@ class HeldOutPredictor:
                 counts,
             )
 
+        # Threads share the blocks if the pairs, at 6 ns each, take long enough.
+        # Progress is yielded before each round of blocks, one per thread.
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
@@ -362,10 +386,19 @@ class HeldOutPredictor:
         Parameters
         ----------
         pairs : array-like of int, shape (p, 2)
+            Rows of the two documents of each pair.
 
         Returns
         -------
         ndarray of shape (p, 2) or (p, 2, v)
+            Predictions of both documents; v is the number of outputs.
+
+        Raises
+        ------
+        DatasetError
+            For another shape, or a pair of rows that do not exist or are equal.
+        OutOfMemoryError
+            If the hat matrix of all documents does not fit.
         """
         rows = np.ascontiguousarray(pairs, dtype=np.int64)
         m = self.kernel.n_documents
@@ -418,15 +451,20 @@ class HeldOutPredictor:
             m**2 * (1 + self._outputs.shape[0])
         )
         out = np.full((target_labels.shape[0], m, m), np.nan)
-        # Row i has m - 1 - i pairs, so the last row of each range is chosen to give all
-        # ranges as many pairs.
+        # Threads share ranges of rows with about as many pairs each. The rows from i on
+        # have about (m - i)²/2 pairs, so the limits follow by a square root. A pair
+        # takes about 6 ns.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
             ranges = [(v, *cut) for v in range(out.shape[0]) for cut in pairwise(cuts)]
 
             def work(part: tuple[int, int, int]) -> None:
-                """Predict by output v the documents first … last - 1, in pairs with all later ones."""
+                """Predict by output v the documents first … last - 1, in pairs with all later ones.
+
+                ``part`` is (v, first, last). Uses the arrays of the method, and writes
+                to its ``out``.
+                """
                 v, first, last = part
                 _pair_kernel.all_pairs(
                     hat,
@@ -449,7 +487,8 @@ class HeldOutPredictor:
 
         They are the hat matrix H (m, m), the labels (v, m), the residuals of the model
         of all documents (v, m), and the two constants of the system of each pair.
-        Raises an OutOfMemoryError if this many numbers do not fit into memory.
+        ``numbers`` is how many numbers the caller and H need together: an
+        OutOfMemoryError is raised if they do not fit into memory.
         """
         m = self.kernel.n_documents
         free = memory.available()
@@ -571,7 +610,10 @@ class HoldOutRanker(LinearRanker):
         return (yield from predictor.pair_area(kinds))
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        """Return the predictor of held-out documents X (m, n), which are one global ranking."""
+        """Check documents X (m, n) with labels y (m,), and return the predictor that leaves some of them out.
+
+        The documents are one global ranking.
+        """
         # One query for all documents, so that they keep their order.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization = self.checked("regularization")
@@ -591,11 +633,12 @@ class HoldOutRanker(LinearRanker):
     def one_ranking_error(
         self, kernel: KernelDecomposition, y: Floats, regularization: float
     ) -> Generator[WorkProgress, None, float]:
-        """Return the criterion of one ranking, for which no query can be left out.
+        """Return the criterion of one ranking with labels y (m,), with progress events.
 
-        This is the leave-pair-out error, or for a loss of single documents the
-        leave-one-out error. NaN if :meth:`why_no_error` returns a reason why there is
-        none.
+        No query can be left out of one ranking. So this is the leave-pair-out error, or
+        for a loss of single documents the leave-one-out error. It is NaN if
+        :meth:`why_no_error` returns a reason why there is none. ``kernel`` is the
+        decomposed kernel of the documents, and ``regularization`` is λ.
         """
         if self.why_no_error(len(y)):
             return float("nan")
@@ -619,10 +662,12 @@ class HoldOutRanker(LinearRanker):
         The criterion is the leave-pair-out or leave-one-out error. The reason is "" if
         the ranking has such an error.
         """
+        # Some losses have no such error; the message says why.
         try:
             loss, _ = self.held_out_loss()
         except ParameterError as error:
             return str(error)
+        # One document has to be left for training.
         least = 2 if loss == "documents" else 3
         if n_documents < least:
             return tr("One ranking needs {least} documents, found {n}.").format(

@@ -55,8 +55,12 @@ def left_out_scores(
 
 
 def centred_scores(data: QueryData, models: Floats) -> Floats:
-    """Return the scores (m,) of documents, centred within queries, by the linear models of their queries (Q, n)."""
-    X = data.centred[0]
+    """Score centred documents, each by the linear model of its query.
+
+    The features of each document are those minus the mean of its query. Row q of
+    ``models`` (Q, n) are the weights for query q. Returns the scores (m,).
+    """
+    X = data.centred[0]  # the centred features; the other item are the labels
     scores = np.empty(len(data.y))
     for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         # Copies, because einsum with a broadcast view would sum in another order.
@@ -110,13 +114,18 @@ def measured_left_out(
 
 
 def _shard_scores(data: QueryData, scorer: LeftOutScorer) -> tuple[Joined]:
+    """Return the left-out scores of a shard's documents, to be joined with those of other shards."""
     return (Joined(scorer.scores(data)),)
 
 
 def _shard_measures(
     data: QueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> tuple[Joined]:
-    """Return the measures (M, Q) of the queries of a shard, each ranked by the model trained without it."""
+    """Return the measures of the queries of a shard, each ranked by the model trained without it.
+
+    They are an array (M, Q) of M measures and Q queries, to be joined along the queries
+    with those of other shards.
+    """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     per_query = Evaluator(
@@ -128,12 +137,15 @@ def _shard_measures(
 def first_twins(data: QueryData) -> Ints:
     """Return for each document the first document of its query with the same features, shape (m,).
 
-    Takes O(mn log m).
+    A document without an earlier twin is its own. Takes O(mn log m).
     """
+    # The number of each document's query is one more column to compare.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    # + 0.0 turns -0 into 0.
+    # + 0.0 turns -0 into 0, so that equal numbers are sorted as equal.
     rows = np.column_stack((query, np.asarray(data.X) + 0.0))
-    order = np.lexsort(rows.T[::-1])  # by query, then by each feature
+    # Sorted by query, then by each feature; lexsort takes the last key first.
+    order = np.lexsort(rows.T[::-1])
+    # A run of equal rows starts where a sorted row differs from the one before.
     starts = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     first = np.empty(len(rows), dtype=np.int64)
     # lexsort is stable, so a run of equal rows begins with its first document.

@@ -120,7 +120,7 @@ class MemoryNeed:
         return replace(self, least=self.least + n_bytes, usual=usual)
 
     def times(self, count: int) -> MemoryNeed:
-        """Return the requirements of a number of parallel workers, each of which needs as much as this."""
+        """Return the requirements of ``count`` parallel workers, each of which needs as much as this."""
         return replace(
             self,
             least=count * self.least,
@@ -131,11 +131,12 @@ class MemoryNeed:
         )
 
     def room(self, budget: float) -> float:
-        """Return the number of bytes of states that fit into memory within a limit.
+        """Return the size in bytes of the space in memory for states, within a limit of ``budget`` bytes.
 
         States and lasting results have separate spaces of this size, and lasting
         results use at most three quarters of theirs.
         """
+        # A kind of results that the method does not have needs no space.
         n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
         spare = max(0.0, budget - max(self.least, self.usual))
         return min(budget / 2, spare / max(n_spaces, 1.0))
@@ -143,8 +144,7 @@ class MemoryNeed:
     def resident(self, room: float) -> float:
         """Return the maximum number of bytes in memory, with ``room`` bytes of space for states.
 
-        Lasting results use at most three quarters of their space, as in
-        `Scratch.lasting`.
+        Lasting results have as much space, and use at most three quarters of it.
         """
         return (
             max(self.least, self.usual)
@@ -153,7 +153,10 @@ class MemoryNeed:
         )
 
     def in_files(self, room: float) -> float:
-        """Return the number of bytes of states and lasting results in files, with this space in memory."""
+        """Return the bytes of states and lasting results that are in files, beyond ``room`` bytes in memory for each.
+
+        Lasting results use at most three quarters of this room.
+        """
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
 

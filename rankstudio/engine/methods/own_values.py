@@ -33,6 +33,7 @@ def own_importance(
     value : array-like or callable
         One number from 0 up for each feature, shape (n,). If ``with_negatives``, the
         shape may also be (2n,), with the importance of the features' negatives last.
+        A function of features, labels and queries returns such numbers.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
@@ -78,6 +79,9 @@ def own_importance(
 
 def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     """Return the similarities that a user gives to the pairs of n features, shape (n, n).
+
+    They are an array, or the result of a function of features, labels and queries. The
+    returned matrix is exactly symmetric.
 
     Raises
     ------
@@ -127,8 +131,9 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``name`` is that of the parameter, for errors. The function gets the features, the
-    labels and the number of each document's query.
+    ``name`` is that of the parameter, for errors. The function gets the features
+    (m, n), the labels (m,) and the number of each document's query (m,), from 0.
+    Raises a ParameterError for anything but numbers.
     """
     if callable(value):
         query_data = data.whole(name)
@@ -157,12 +162,13 @@ def read_own_values(
         the feature's id.
     path : str
     columns : Mapping of int to int
-        Column of each feature by id.
+        Column of each feature of the data by its id, in the order of the columns.
 
     Returns
     -------
     tuple
-        Numbers of the features for an importance, tuples of numbers for a similarity.
+        For an importance, a number per feature. For a similarity, a tuple of numbers
+        per feature, a row of the matrix.
 
     Raises
     ------
@@ -181,8 +187,8 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row. The only number of an importance has none: 0 is
-    # never read.
+    # Feature id of each number of a row. A row of importance has one number, which needs
+    # no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -195,14 +201,15 @@ def read_own_values(
         raise DatasetError(
             _problem_text(path, 1, ",".join(header) or tr("nothing"), expected)
         )
-    # The numbers of each row by the feature's id.
+    # The numbers of each row by the feature's id. Line 1 of the file is the header.
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _feature_id(path, number, row[0], expected)
         feature_rows[feature] = _numbers_after(
             path, number, row, len(number_ids), expected
         )
-    # The file may have features that the data do not have, but not the reverse.
+    # The file may have features that the data do not have, but not the reverse. A
+    # feature of a matrix needs both a row and a column.
     known_ids = (
         feature_rows.keys() & set(number_ids) if is_matrix else feature_rows.keys()
     )
@@ -255,6 +262,10 @@ def _numbers_after(
 
 
 def _feature_id(path: str, line: int, text: str, expected: str) -> int:
+    """Return the feature id in a cell.
+
+    Raises a DatasetError that names the line and the ``expected`` form of the file.
+    """
     try:
         return int(text)
     except ValueError:
@@ -262,5 +273,6 @@ def _feature_id(path: str, line: int, text: str, expected: str) -> int:
 
 
 def _problem_text(path: str, line: int, cells: str, expected: str) -> str:
+    """Return the message that a line of a file has these cells, and not what was expected."""
     text = tr("{path}, line {line}: found {found}, expected {expected}.")
     return text.format(path=path, line=line, found=shown(cells), expected=expected)

@@ -90,10 +90,11 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 
 
 def preferring(data: Any, preferences: Preferences | None) -> Any:
-    """Return grouped data with preferences, which refer to the rows in their original order.
+    """Return grouped data with preferences added; without preferences, return the data themselves.
 
-    Grouped data have the documents of each query together: ``data.order`` are their
-    original rows, or None for the same order.
+    Grouped data have the documents of each query together. Preferences are pairs of
+    rows in the original order, and are translated to the new one: ``data.order`` (m,)
+    are the original rows of the documents, or None for the same order.
 
     Raises
     ------
@@ -102,10 +103,11 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
     """
     if preferences is None:
         return data
+    # The query of each grouped row, then of each original row.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     if data.order is not None:
-        query[data.order] = query.copy()  # the query of each original row
-    preferences.check_queries(query)
+        query[data.order] = query.copy()
+    preferences.check_queries(query)  # called for its errors only
     return replace(data, preferences=preferences.in_order(data.order))
 
 
@@ -148,7 +150,11 @@ def held_out_weighting(cost: PairCost) -> str:
 
 
 def pair_rows(data: Any, cost: PairCost) -> Any:
-    """Return rows whose squared errors are the loss; with labels and the default loss, the data themselves.
+    """Return rows whose sum of squared errors is the loss of the pairs, in place of the documents.
+
+    Algorithms for least squares then minimise this loss. With labels and the default
+    loss, the rows are the documents, and the data themselves are returned. ``data`` are
+    QueryData, or their counterpart with sparse features.
 
     Raises
     ------
@@ -157,6 +163,7 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
     """
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)
+    # Sparse features.
     if data.preferences is not None:
         from rankstudio.engine.arithmetic.pair_cost.preference_rows import (  # noqa: PLC0415 - scipy
             sparse_preference_rows,

@@ -59,10 +59,11 @@ def is_usual(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
 def exchanged_rows(
     cost: PairCost, data: QueryData, plain: Callable[[Ints], QueryData]
 ) -> Callable[[Ints], QueryData]:
-    """Return a function that permutes the documents in preferences, and caches the resulting rows.
+    """Return a function that permutes the documents in preferences, faster than computing all anew.
 
     The function gets an order (m,). It returns the data in which each document takes
-    the preferences of another one, with the rows whose squared errors are the loss.
+    the preferences of another one. With the data it caches the rows whose squared
+    errors are the loss, which training would compute otherwise.
 
     Parameters
     ----------
@@ -80,12 +81,15 @@ def exchanged_rows(
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
-        """Return the data in which the documents take each other's preferences, by an order (m,)."""
+        """Return the data in which the documents take each other's preferences, by an order (m,).
+
+        Uses ``plain``, ``cost``, ``data`` and ``blocks`` of the function.
+        """
         permuted = plain(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # The original preferences make the same rows of the documents in the inverse
-        # order.
+        # To permute the preferences of documents is to permute the documents by the
+        # inverse order: the blocks of the original preferences serve all orders.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 
@@ -100,6 +104,7 @@ def _blocks_if_they_fit(
     A block has a square matrix of the documents of one query. None if the blocks take
     too much memory.
     """
+    # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)
     if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:
         return None

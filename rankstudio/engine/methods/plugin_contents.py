@@ -78,10 +78,12 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             kind: _catalog_entries(loaded, kind, entries)
             for kind, entries in catalogs.items()
         },
+        # The window's own pages, and pages that other packages add.
         "pages": [
             *(page for page in own_pages() if page in loaded.plugin.pages),
             *(page for page, by in parts.pages if by.plugin is loaded.plugin),
         ],
+        # Panels of the window, and parts that the plug-in adds to pages.
         "panels": [
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),

@@ -46,8 +46,9 @@ class Estimator:
     def get_metadata_routing(self) -> Any:
         """Return the request of metadata that scikit-learn's routing passes to ``fit``.
 
-        Metadata are keyword arguments of ``fit``, such as ``qid``. The request is that
-        of :meth:`set_fit_request`, or one that decides about no argument.
+        Metadata are keyword arguments of ``fit``, such as ``qid``. The request is a
+        copy of the one that :meth:`set_fit_request` has stored. Without it, the request
+        has None for each argument: scikit-learn then raises an error if it is passed.
         """
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
 
@@ -67,13 +68,22 @@ class Estimator:
         **requests : bool, str or None
             For each argument, whether it is passed, or its alias; None to raise an
             error if it is given.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            For an argument that ``fit`` does not have.
         """
         request = self.get_metadata_routing()
         for name, alias in requests.items():
             if name not in self._metadata():
                 raise TypeError(f"{type(self).__name__}.fit has no argument {name!r}")
             request.fit.add_request(param=name, alias=alias)
-        # scikit-learn copies the attribute with this name.
+        # scikit-learn's ``clone`` copies the attribute with this name.
         self._metadata_request = request
         return self
 
@@ -101,7 +111,7 @@ class Estimator:
         return html
 
     def _metadata(self) -> list[str]:
-        """Return the names of the keyword arguments of ``fit``."""
+        """Return the names of the keyword-only arguments of ``fit``, such as "qid"."""
         arguments = signature(type(self).fit).parameters.values()  # type: ignore[attr-defined]
         return [
             argument.name

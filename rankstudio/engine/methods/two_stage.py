@@ -133,7 +133,7 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
 def comparisons(
     steps: Sequence[Step], growing: bool, score: CandidateScore | None, divisor: float
 ) -> tuple[Floats, ...]:
-    """Return the scores by which the features of each set that a selector selects were compared.
+    """Return the scores by which a selector compared the features before it selected each set.
 
     Parameters
     ----------
@@ -157,8 +157,9 @@ def comparisons(
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
-    # The same scores for all sets; the features of the smaller set are no candidates. An
-    # empty order still has one set, the empty one.
+    # The scores of the last iteration for all sets. For the set of k + 1 features, those
+    # of the set of k are no candidates: NaN. An empty order still has one set, the
+    # empty one.
     order = steps[-1].selected
     scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
@@ -192,8 +193,8 @@ def two_stage_steps(
         memory limit.
     """
     data = training_data(data)
-    # Sets that grow by appending features: some rankers train all of these models at
-    # once.
+    # Each set may be the beginning of the last one. Some rankers train all models of
+    # such sets at once, and return None otherwise.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
@@ -207,7 +208,7 @@ def two_stage_steps(
                 if nested_step:
                     yield replace(nested_step, number=number)
                 else:  # the empty set, for which the ranker has no step
-                    yield widened(None, number, (), data.X.shape[1])
+                    yield widened(None, number, (), data.X.shape[1])  # weights of 0
             return
     # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
@@ -240,7 +241,7 @@ def combined_steps(
         Weights of the sums. Each sum is then scaled to a standard deviation of 1 within
         queries.
     first : int, default 1
-        Number of the first model to train.
+        Number of the first model to train; those before are skipped.
 
     Yields
     ------
@@ -254,6 +255,7 @@ def combined_steps(
         trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
     )
     deviation = yield from deviations(data, combinations)
+    # A sum that is constant within all queries stays as it is.
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
     validation = query_data.validation
     new_data = replace(
@@ -262,7 +264,7 @@ def combined_steps(
         validation=None
         if validation is None
         else _sums_of_features(validation, scaled),
-        sharing=None,
+        sharing=None,  # cached results of the original features do not apply
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
@@ -281,8 +283,8 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
-        # Any other model keeps its sums; a feature's importance is its share of the
-        # sums' importances.
+        # Any other model is stored with its sums. The importance of each sum is divided
+        # among its features by the sizes of their weights.
         used = tuple(sorted(columns))
         # All weights of a sum are in these columns.
         weights = np.ascontiguousarray(scaled[:number, used])
@@ -305,6 +307,7 @@ def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     The sums are rounded exactly as when a model computes them for its scores.
     """
     out = np.empty((len(X), len(sums)))
+    # Blocks of rows, because each block is copied with the features as rows.
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
         rows = X[first : first + step]
@@ -327,8 +330,9 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    ``share`` is the share of progress that all events have. Linear models are cached,
-    because several selectors may select the same columns.
+    ``share``, from 0 to 1, is the progress that all events show. Linear models are
+    cached in the results that the training data share, because several selectors may
+    select the same columns.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)
@@ -348,10 +352,11 @@ def _learn_once(
 
 
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
-    """Return a model that was trained on some columns, in ascending order, as a model of all n columns.
+    """Return a model of some columns as a step with a model of all n columns.
 
-    ``columns`` are its columns in the order of selection, and ``number`` the number of
-    the returned step. Without a model, return the model with weight 0 for all columns.
+    The model ``last`` was trained on the columns in ascending order. ``columns`` are
+    the same in the order of selection, and ``number`` is the number of the step. If
+    ``last`` is None, all weights of the step are 0.
     """
     coef = np.zeros(n)
     no_candidates = np.empty(0)

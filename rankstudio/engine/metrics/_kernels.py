@@ -121,9 +121,9 @@ def _merge(
 ) -> None:
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first.
 
-    They are the positions start … middle - 1 and middle … stop - 1 of ``key``, with the
-    greatest keys first, and ``item`` moves with its key. The spare arrays are work
-    space.
+    The neighbours are the positions start … middle - 1 and middle … stop - 1 of
+    ``key``, each with the greatest keys first. Each ``item`` moves with its key. The
+    spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -153,9 +153,10 @@ def _merge(
 
 @subroutine
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
-    """Sort the first n keys from the greatest down, equal keys by item; False if they are far from sorted.
+    """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    The arrays are then only partly sorted, because another method would be faster.
+    Insertion is fast for keys that are nearly sorted. With too many moves it stops, and
+    the arrays are only partly sorted: another method is faster then.
     """
     moves_left = _FAR * n
     for i in range(1, n):
@@ -183,8 +184,9 @@ def _fetch(
 ) -> tuple[int, int]:
     """Write the scores of n items by one model to ``key``, in the order of the items.
 
-    Return how many scores exceed the one before, and the first item with a NaN, or -1
-    if there is none. ``scores`` (K, m) are those of all models.
+    Return how many scores exceed the one before: 0 if the items are sorted by score.
+    The second number is the first item with a NaN as its score, or -1 if there is none.
+    ``scores`` (K, m) are those of all models.
     """
     rises = 0
     last = np.inf
@@ -209,8 +211,8 @@ def rank_all(
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    Each model's order is sorted from that of the model before: neighbours on a path
-    rank nearly alike.
+    The sort for a model starts from the order of the model before, because
+    neighbouring models on a path rank nearly alike.
 
     Parameters
     ----------
@@ -249,6 +251,7 @@ def rank_all(
             # that the order of the model before is nearly right, so insertion is tried.
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
+                # A stable sort from the order of the file.
                 for i in range(n):
                     item[i] = first + i
                 _, bad = _fetch(scores, model, item, n, key)
@@ -452,13 +455,13 @@ def _unpack(
     level: Ints,
     key: Floats,
 ) -> int:
-    """Write the labels' levels of at least ``depth`` ranks, and keys that are equal in a tie.
+    """Decode at least ``depth`` ranks of a query: write the level of each label, and equal keys for a tie.
 
-    ``ranked`` (m,) has a code per document in ranked order: twice the level of its
-    label, plus 1 if its score equals that of the document before. The n documents of
-    the query begin at ``first``. A tie is never cut, so that more ranks may be written;
-    their number is returned. If ``backwards``, the documents of a tie are in the
-    reverse order.
+    A level is the position of a label among the different labels. ``ranked`` (m,) has a
+    code per document in ranked order: twice the level of its label, plus 1 if its score
+    equals that of the document before. The n documents of the query begin at ``first``.
+    A tie is never cut, so that more ranks may be written; their number is returned. If
+    ``backwards``, the documents of a tie are written in the reverse order.
     """
     start = 0
     while start < depth:
@@ -486,11 +489,12 @@ def _grade(
     dcg: Floats,
     tree: Ints | None,
 ) -> None:
-    """Write the gain of each of n ranks, and the sum of discounted gains up to it.
+    """Write the gain of each of n ranks to ``gain``, and the sum of discounted gains up to it to ``dcg``.
 
     ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each level,
     and ``weight`` the discount of each rank. If ``averaged``, the documents of a tie,
-    with equal keys, share their gains. ``tree`` is None only if no ties are averaged.
+    with equal keys, share their gains. ``tree`` is None only if no ties are averaged:
+    the kernel is then compiled without this branch.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -498,7 +502,7 @@ def _grade(
         _share_between_ties(key, gain, n)
     total = 0.0
     for i in range(n):
-        total += gain[i] * weight[i]  # (2)
+        total += gain[i] * weight[i]  # (2) of the module's docstring
         dcg[i] = total
 
 
@@ -514,11 +518,13 @@ def _count(
     precisions: Floats,
     tree: Ints | None,
 ) -> None:
-    """Write the number of relevant documents up to each rank to ``hits``, and the sum of precisions at them.
+    """Write the number of relevant documents up to each rank to ``hits``.
 
-    ``level`` (n,) are the levels of the labels, and ``relevants`` (L,) is 1 for a
-    relevant level. If ``averaged``, the documents of a tie, with equal keys, share
-    their relevance. ``tree`` is None only if no ties are averaged.
+    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum of
+    the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
+    labels, and ``relevants`` (L,) is 1 for a relevant level. If ``averaged``, the
+    documents of a tie, with equal keys, share their relevance. ``tree`` is None only if
+    no ties are averaged: the kernel is then compiled without this branch.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -563,7 +569,7 @@ def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
 def _one_precision_for_ties(
     key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats
 ) -> None:
-    """Recompute ``precisions`` with one precision per score, as scikit-learn's average_precision_score.
+    """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
     ``precisions`` are the sums of precisions at relevant documents up to each of n
     ranks; ``hits`` are the numbers of relevant documents up to it. All documents of a
@@ -590,7 +596,7 @@ def _average_precision(
     documents. By some conventions, the divisor is the cut if it is less than R.
     """
     if n_relevant == 0:
-        return rules.empty_query
+        return rules.empty_query  # the value of such a query by the convention
     if cut == 0:
         return float(precisions[n - 1] / n_relevant)
     divisor = cut if rules.map_cut_divides_by_k and cut < n_relevant else n_relevant
@@ -653,8 +659,9 @@ def _measure_hits(
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks.
-    ``persistence`` is the chance of a reader to go on, for rank-biased precision.
+    ``hits`` are the numbers of relevant documents up to each of n ranks. A cut of 0
+    means all ranks. For rank-biased precision, ``persistence`` is the probability that a
+    reader goes on to the next document.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -673,15 +680,16 @@ def _measure_hits(
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
     """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each.
 
-    p is ``persistence``, the chance of a reader to go on to the next document. ``hits``
-    are the numbers of relevant documents up to each rank, and ranks after ``last`` are
-    left out.
+    p is ``persistence``, the probability that a reader goes on to the next document.
+    ``hits`` are the numbers of relevant documents up to each rank. Only the first
+    ``last`` ranks count.
     """
     total = 0.0
     weight = 1.0 - persistence
     hits_above = 0.0
     for i in range(last):
-        total += weight * (hits[i] - hits_above)  # (3)
+        # The difference is 1 for a relevant document, or its share in a tie.
+        total += weight * (hits[i] - hits_above)
         hits_above = hits[i]
         weight *= persistence
     return total
@@ -723,8 +731,8 @@ def _judged_share(
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
 
     ``level`` are the levels of the labels of n ranks, and ``judged`` (L,) is 1 for
-    judged levels. Documents of a tie have equal keys; only if ``averaged``, their order
-    does not count.
+    judged levels. Documents of a tie have equal keys. Without ``averaged``, each
+    document counts by itself, in the order of the ranks.
     """
     total = 0.0
     start = 0
@@ -733,6 +741,7 @@ def _judged_share(
         count = 0.0
         for i in range(start, stop):
             count += judged[level[i]]
+        # Of a tie that ``last`` cuts, the mean number above the cut.
         total += count * (min(stop, last) - start) / (stop - start)
         start = stop
     return total / last
@@ -751,9 +760,13 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
+    This is binary preference. R are the relevant and N the irrelevant judged documents
+    of the query; a of these are above the relevant document.
+
     ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
-    (L,) are 1 for such levels; documents with equal keys are a tie. In a tie with t
-    irrelevant documents, 0 … t of them are above a relevant one with equal probability.
+    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In a
+    tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
+    probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -800,9 +813,10 @@ def _measure_order(
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
     ``key`` and ``level`` have the scores and the levels of the labels of ``depth``
-    ranks, ``hits`` the numbers of relevant documents up to each. ``relevants`` and
-    ``chances`` (L,) are 1 for a relevant level, and its chance to end the search in
-    ERR.
+    ranks, ``hits`` the numbers of relevant documents up to each. ``relevants`` (L,) is
+    1 for a relevant level. ``chances`` (L,) has the probability that a reader ends at a
+    document of the level, for ERR. ``passed`` and ``tree`` are work space. A cut of 0
+    means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -832,11 +846,11 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    ``level`` are the levels of the labels of n ranks; documents with equal keys are a
-    tie, whose order only counts unless ``averaged``. A reader goes no further than
-    ``last``. A reader who never ends counts 0. If not ``by_rank``, a reader who ends
-    counts 1 at every rank. ``stops`` (L,) is the probability to end at a document of
-    each level: for RR 1 at a relevant document.
+    ``stops`` (L,) is the probability to end at a document of each level: for RR 1 at a
+    relevant document. A reader goes no further than rank ``last``, and counts 0 without
+    ending there. If not ``by_rank``, ending counts 1 at every rank. ``level`` are the
+    levels of the labels of n ranks. Documents with equal keys are a tie; if
+    ``averaged``, the mean over its orders is taken.
 
     ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of
     the tie, it is the mean, over its sets of j documents, of the product of their
@@ -854,11 +868,14 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # (6): a set of j of the first n_tied documents has this one with probability j / n_tied.
+                # (6): of all sets of j of the first n_tied documents, the share j / n_tied
+                # contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied
-        for j in range(min(end, last) - start):  # (5)
+        # (5) of the module's docstring: a reader ends at place j of the tie with the
+        # probability to pass j documents, but not j + 1.
+        for j in range(min(end, last) - start):
             total += (
                 reach_probability
                 * (chance[j] - chance[j + 1])
@@ -888,7 +905,7 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
         # Other documents ranked above count twice, those of the same tie once.
         halves += tied_hits * (2 * (start - before) + (stop - start - tied_hits))
         start = stop
-    return 1.0 - 0.5 * halves / n_pairs  # (7)
+    return 1.0 - 0.5 * halves / n_pairs
 
 
 @subroutine
@@ -902,7 +919,7 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     stop = 0
     while stop < n and n_relevant:
         stop = _end_of_tie(key, stop + 1, n)
-        greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))  # (8)
+        greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))
     return greatest
 
 
@@ -938,8 +955,9 @@ def _order_of_pairs(
             n_wrong_or_tied += _count_below(tree, level[i])
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
+    # Empty the tree for the next query. The number has the type of the other call's, so
+    # that the function is compiled once.
     for i in range(n):
-        # the same type as in the other call: compiled once
         _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:
         return float(n_wrong_or_tied / n_pairs)
@@ -965,13 +983,14 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 
 @subroutine
 def _count_below(tree: Ints, level: int) -> int:
-    """Return the number of documents of lower levels in the tree.
+    """Return the number of documents in the tree whose level is lower than ``level``.
 
-    It is a Fenwick tree: node i has the sum of some consecutive levels that end at i -
-    1, as many as its lowest bit says.
+    It is a Fenwick tree: node i has the number of documents of some consecutive levels
+    that end at i - 1. There are as many levels as the lowest 1 bit of i says.
     """
     node = level
     count = 0
+    # The nodes on the way cover all lower levels, each once.
     while node > 0:
         count += tree[node]
         node -= node & -node

@@ -138,11 +138,12 @@ class Convention:
         return 1.0 / np.log2(ranks + 1.0)
 
     def stop_chances(self, labels: Floats, greatest_grade: float) -> Floats:
-        """Return the stopping probability of ERR at each label, in the shape of the labels.
+        """Return the probability that a reader stops at each label, for ERR, in the shape of the labels.
 
-        ``greatest_grade`` is that of the dataset; a grade of the convention takes
-        precedence. It is never taken from the labels, which may belong to a single
-        query: measures would then depend on other queries.
+        ``greatest_grade`` is the greatest label of the dataset; if the convention has a
+        greatest grade, that one is used. It is never the maximum of ``labels``, which
+        may be those of a single query: the same grade has to count the same in all
+        queries.
         """
         positive = np.maximum(labels, 0.0)
         greatest = self.greatest_grade or greatest_grade
@@ -173,6 +174,7 @@ class Convention:
         name : str
             Name of a measure, such as "NDCG@10".
         """
+        # Only NDCG@k and P@k have a rule for queries with fewer than k documents.
         chosen = measure(name)
         rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(
             chosen.family.name
@@ -226,13 +228,13 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
-    """Return the convention that the values of a file describe, by field, with words for enumerations."""
+    """Return the convention whose fields a file has as ``values``, with words for members of enumerations."""
     members = {
         name: kind[values[name].upper()]
         for name, kind in _ENUM_OF_FIELD.items()
         if name in values
     }
-    # The enumerations replace their words.
+    # The members, which come last, replace their words.
     return Convention(key=key, **{**values, **members})
 
 

@@ -30,8 +30,9 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
-    A ranking is found by its hash in a table, which has row · Q + query + 1 for the row
-    of ``codes`` that has the ranking of the query.
+    Each different ranking of a query is stored once, in a row of ``codes``. Its
+    position is row · Q + query. A hash table, which stores positions plus 1, tells
+    whether a ranking is registered already.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ def enter_all(
                 # these.
                 places[model, q] = places[model - 1, q]
                 continue
+            # The slot of this ranking, or the empty slot where it belongs.
             slot = _hash(ranked, model, first, stop, q) & mask
             while table[slot]:
                 row, query = divmod(table[slot] - 1, n_queries)
@@ -82,9 +84,9 @@ def enter_all(
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
     """Write the positions of all registered rankings into an empty hash table.
 
-    ``codes`` (R, m) are the rankings of each query, ``counts`` (Q,) of them, and
-    ``table`` (T,) zeros, with T a power of two. The position of row r of query q is r ·
-    Q + q; plus 1, so that 0 means an empty slot.
+    Query q has counts[q] rankings, the first rows of ``codes`` (R, m). ``table`` (T,) is
+    zeros, with T a power of two. It receives the position r · Q + q of row r of query
+    q, plus 1, so that 0 means an empty slot.
     """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1
@@ -154,7 +156,7 @@ class DistinctRankings:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, including the positions returned."""
+        """Memory in bytes, including the arrays of positions that callers have."""
         return (
             self._codes.nbytes
             + self._table.nbytes
@@ -169,8 +171,8 @@ class DistinctRankings:
         ----------
         ranked : ndarray of shape (K, m)
             Labels in ranked order, with marks of ties, as
-            :func:`rankstudio.engine.metrics.evaluator.rank` returns them; always of the
-            same labels.
+            :func:`rankstudio.engine.metrics.evaluator.rank` returns them. All calls
+            have to be about the same documents.
 
         Returns
         -------
@@ -216,8 +218,8 @@ class DistinctRankings:
     def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
         """Return the value of each query's ranking by each of K models, shape (K, Q).
 
-        ``values`` (R, Q) are those of the distinct rankings of each query, and
-        ``entered`` arrays (k, Q) of positions in it, for some models each.
+        ``values`` (R, Q) are those of the distinct rankings of each query. ``entered``
+        are arrays (k, Q) of positions in ``values``, each for k of the K models.
         """
         gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
         flat = values.ravel()
@@ -228,7 +230,7 @@ class DistinctRankings:
         return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
-        """Measure the rankings that this evaluator has not measured yet, and keep the values for the next call."""
+        """Measure the rankings that this evaluator has not measured yet, and store the values for later calls."""
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
         # Another evaluator has other measures; the same one may need more rows.
         if self._evaluator is not evaluator:

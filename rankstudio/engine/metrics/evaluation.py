@@ -141,7 +141,7 @@ def evaluate(
         if document_ids is None
         else check_document_ids(document_ids, labels.size)[rows].tolist()
     )
-    # The greatest grade is that of the labels, unless it is given.
+    # The greatest grade, by default the greatest label.
     grade = (
         greatest(labels)
         if greatest_grade is None
@@ -167,10 +167,12 @@ def _name_as_written(name: str | Measure) -> str:
 
 
 def check_grade(grade: float, labels: Floats) -> float:
-    """Return the largest grade of a dataset as a float.
+    """Check and return the largest grade of a dataset as a float.
 
-    Raise ParameterError if a label in ``labels`` (m,) is larger, or it is not a number.
+    Raise ParameterError if ``grade`` is no number, or a label in ``labels`` (m,) is
+    larger.
     """
+    # NaN stands for anything but a number.
     try:
         value = float(grade)
     except (TypeError, ValueError):
@@ -184,7 +186,7 @@ def check_grade(grade: float, labels: Floats) -> float:
 
 
 def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
-    """Return the scores of one model as float64 of shape (m,).
+    """Check and return the scores of one model as float64 of shape (m,).
 
     Raises
     ------
@@ -240,7 +242,7 @@ def group_by_query(
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
-    # First documents of blocks, in which consecutive documents have the same query.
+    # A block are consecutive documents of the same query; these are its first documents.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(
         ids[starts], return_index=True, return_inverse=True
@@ -248,8 +250,9 @@ def group_by_query(
     # Every query is a single block, so the documents are grouped already.
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
+    # np.unique sorts the ids; `position` is that of each id by first appearance.
     appearance = np.argsort(first)
-    position = np.empty_like(appearance)  # of each unique id, by first appearance
+    position = np.empty_like(appearance)
     position[appearance] = np.arange(unique.size)
     block_sizes = np.diff(np.append(starts, n_documents))
     query = np.repeat(position[inverse], block_sizes)

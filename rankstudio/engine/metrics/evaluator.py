@@ -31,7 +31,7 @@ _MAX_BYTE_CODES = 128  # labels for which twice a position plus a bit fits into 
 
 
 def check_labels(y: ArrayLike) -> Floats:
-    """Return the labels as finite float64 of shape (m,).
+    """Check and return the labels as float64 of shape (m,), in an array that kernels accept.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def check_labels(y: ArrayLike) -> Floats:
 
 
 def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
-    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError.
+    """Check and return the query pointer as int64 of shape (Q + 1,); ParameterError if it is invalid.
 
     Query q has the documents ``query_ptr[q]:query_ptr[q + 1]``, at least one.
     """
@@ -84,7 +84,7 @@ def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
 def check_document_ids(
     ids: Sequence[object] | NDArray[np.generic], n_documents: int
 ) -> NDArray[np.str_]:
-    """Return the document ids as text of shape (m,); ParameterError unless there is one per document."""
+    """Check and return the document ids as text of shape (m,); ParameterError unless there is one per document."""
     names = np.asarray(ids).astype(np.str_)
     if names.shape != (n_documents,):
         raise ParameterError(
@@ -130,7 +130,7 @@ def compile_truth(
     *,
     pairs: bool,
 ) -> Truth:
-    """Compute everything that depends only on labels, in O(m log m).
+    """Compute what measures need of the labels alone, whatever the ranking, in O(m log m).
 
     Parameters
     ----------
@@ -142,12 +142,19 @@ def compile_truth(
     pairs : bool
         Whether pairs of documents are counted, as for the disagreement error.
 
+    Returns
+    -------
+    Truth
+        Numbers of each distinct label, such as its gain, and of each query, such as the
+        DCG of the best order.
+
     Raises
     ------
     DatasetError
         For a label with an infinite gain.
     """
-    # Compute the gain of each distinct label; level has the labels' codes.
+    # Compute the gain of each distinct label; level (m,) has the position of each
+    # document's label among them.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
@@ -203,8 +210,8 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
-    # A group has the documents of a query with one label; of n² ordered pairs, Σ size²
-    # are within groups.
+    # Documents of a query with the same label are a group. Of n² ordered pairs, each
+    # document also with itself, Σ size² are within groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
@@ -277,8 +284,8 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        # Query q has the documents query_ptr[q] to query_ptr[q + 1]. `grading` has the
-        # greatest grade of the dataset, and ids that may order equal scores.
+        # Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1. `grading` has
+        # the greatest grade of the dataset, and ids that may order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -310,10 +317,10 @@ class Evaluator:
     def _compile_batches(
         self, labels: Floats, greatest_grade: float
     ) -> tuple[_Batch, ...]:
-        """Return the measures that the kernel computes, in one batch for each set of relevant labels.
+        """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. Measures of plug-ins, and those
-        of scores, are in none.
+        A batch is computed by one call of the kernel. Its measures have the same least
+        relevant label. Measures of plug-ins, and those of scores, are in none.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -339,7 +346,7 @@ class Evaluator:
     def _foreign_values(
         self, labels: Floats, ptr: Ints, greatest_grade: float
     ) -> ForeignValues | None:
-        """Return the computation of the measures of plug-ins and files; None if there are none.
+        """Return the object that computes the measures of plug-ins and files; None if there are none.
 
         ``ptr`` (Q + 1,) has the first document of each query.
         """
@@ -470,7 +477,10 @@ class Evaluator:
         return self._score_rows(np.expand_dims(np.asarray(scores), 0))
 
     def _score_rows(self, scores: ArrayLike) -> Floats:
-        """Return the scores as a writable C array of shape (K, m), the type that kernels are compiled for."""
+        """Check and return the scores of K models, shape (K, m), in the order of equal scores.
+
+        They are a writable C array, the type that kernels are compiled for.
+        """
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
         except (TypeError, ValueError):
@@ -485,7 +495,7 @@ class Evaluator:
             )
         if self._order is None:
             return rows
-        # rows[:, order] would not be in C order
+        # Unlike rows[:, order], the result of take is in C order.
         return np.take(rows, self._order, axis=1)
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
@@ -503,6 +513,8 @@ class Evaluator:
         ``first_model`` is the number of the first model, for the error about a NaN
         score.
         """
+        # `bad` is the position of a NaN in the flattened scores, or -1. The error names
+        # the document in the caller's order.
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -539,8 +551,9 @@ class Evaluator:
         """
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
+            # Indexing copies, so a batch with all measures writes to `out` directly.
             is_all = batch.indices.size == len(self.measures)
-            values = out if is_all else out[batch.indices]  # a copy
+            values = out if is_all else out[batch.indices]
             batch.measure(ranked, models, begins, ends, rules, values)
             if not is_all:
                 out[batch.indices] = values
@@ -630,7 +643,9 @@ def reading_order(
     *,
     last_first: bool = False,
 ) -> Ints | None:
-    """Return the order in which a convention places documents with equal scores; None for the file's order.
+    """Return the order of all documents in which a convention places those with equal scores.
+
+    None means the order of the file.
 
     Parameters
     ----------
@@ -639,10 +654,10 @@ def reading_order(
     grading : Grading
         Grading of the documents.
     last_first : bool, default False
-        Whether to return the order of a ranking. Otherwise it is reversed within each
-        query, as :func:`rank` expects it: conventions by document id read ties
-        backwards, so that documents without ids share their rankings with all other
-        conventions.
+        Whether to return the order itself. By default it is reversed within each query,
+        as :func:`rank` expects it, and measures by these conventions read ties
+        backwards. So documents without ids, of which the last comes first, have the same
+        rankings by all conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -651,7 +666,8 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
-    # The reverse order within each query: by the positions in that of a ranking.
+    # The reverse order within each query: by descending position in the order of a
+    # ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)

@@ -57,9 +57,10 @@ class ForeignValues:
         """Import the functions of the measures; ``indices`` are their positions among all measures.
 
         ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,) the first
-        document of each query.
+        document of each query. ``greatest_grade`` is that of the dataset, if the
+        convention has none.
         """
-        # Functions get a convention that names the grade.
+        # The functions get the greatest grade as part of the convention.
         grade = convention.greatest_grade or greatest_grade
         rules = replace(convention, greatest_grade=grade)
         self._functions = [_Function.of(m, rules) for m in measures]
@@ -79,7 +80,7 @@ class ForeignValues:
             Labels in ranked order, with marks of ties, as
             :func:`rankstudio.engine.metrics.evaluator.rank` returns them.
         begins, ends : ndarray of shape (Q,)
-            Rows to measure, for each query.
+            First row to measure, and last row + 1, for each query.
         backwards : bool
             Whether documents with equal scores are in the reverse order in the ranking.
         out : ndarray of shape (M, K, Q)
@@ -114,7 +115,7 @@ class ForeignValues:
 
         If ``backwards``, documents with equal scores are in the reverse order.
         """
-        stop_if_asked()
+        stop_if_asked()  # raises Cancelled
         lengths = tie_lengths(codes)
         labels = self._distinct_labels[codes >> 1]  # the lowest bit marks ties
         if backwards:
@@ -168,7 +169,8 @@ class _Function(NamedTuple):
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
         """Call the function with the labels (n,) in ranked order, and return its value.
 
-        Raise MeasureError if it fails or returns an invalid value.
+        ``ties`` is the lengths of ties as a keyword, if the function accepts them. Raise
+        MeasureError if it fails or returns an invalid value.
         """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
@@ -275,7 +277,7 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
 
 
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
-    """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw some.
+    """Yield the different orders of labels within ties; if there are more than MOST_ORDERS, draw as many.
 
     ``labels`` (n,) are in ranked order, and ``lengths`` the numbers of documents with
     equal scores, from the first rank down. The different orders are equally probable.
@@ -300,7 +302,10 @@ def _number_of_orders(tie: Floats) -> int:
 
 
 def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield all combinations of the orders of several ties."""
+    """Yield all combinations of the orders of several ties, each as one array.
+
+    ``ties`` has the labels of each tie, from the first rank down.
+    """
     if not ties:
         yield np.empty(0)
         return

@@ -15,7 +15,7 @@ _TEXTS = ("key", "label", "function", "summary", "convention", "cutoff", "per_qu
 def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
     """Return a measure of a plug-in or a file as plain values, which can be stored in a study.
 
-    A reader without its code can show it by them.
+    With these values, a study can show the measure where its code is absent.
     """
     origin = entry.origin
     assert origin is not None

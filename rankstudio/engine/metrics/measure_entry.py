@@ -97,7 +97,10 @@ class MeasureEntry:
 
     @property
     def lacking(self) -> str:
-        """Sentence on what is missing for a measure that is only known from a study; "" if nothing is."""
+        """Reason why the measure cannot be computed, as a sentence; "" if it can.
+
+        A measure that is only described by a study lacks its package or file.
+        """
         if (
             self.origin is not None
             and self.origin.lacking

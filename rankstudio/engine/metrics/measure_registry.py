@@ -33,13 +33,14 @@ class MeasureRegistry:
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
-        """Start with some measures; by default with those of all plug-ins, read when needed."""
+        """Start with some measures; by default with those of all plug-ins, which are read on first use."""
         self._lock = RLock()
-        # None until they are needed
+        # By name in lower case; None for those of plug-ins that are not read yet.
         self._listed: dict[str, MeasureEntry] | None = None
         if entries is not None:
             self._listed = {entry.key.lower(): entry for entry in entries}
-        self._remembered: dict[str, MeasureEntry] = {}  # by studies; without code
+        # Measures that studies describe, without code.
+        self._remembered: dict[str, MeasureEntry] = {}
 
     def entries(self) -> tuple[MeasureEntry, ...]:
         """Return the measures that can be chosen: of plug-ins, and added ones."""
@@ -62,7 +63,8 @@ class MeasureRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
-            # The measure of a program comes from the package of its function.
+            # A measure that a program adds has no origin: it is the package of its
+            # function.
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
@@ -84,12 +86,14 @@ class MeasureRegistry:
             self._remembered[entry.key.lower()] = entry
 
     def receive(self, entry: MeasureEntry) -> None:
-        """Register a measure of another process: with its code if the entry has it, else its description.
+        """Register a measure that another process sends, unless this process has it already.
 
-        A measure that this process has already stays as it is.
+        A measure of a file comes with its code, and can be computed here. Of any other
+        one, only the description is registered.
         """
         if self.find(entry.key) is not None:
             return
+        # A measure of a package names its function.
         if entry.function and entry.origin is not None:
             self.remember(replace(entry, origin=replace(entry.origin, present=False)))
         else:

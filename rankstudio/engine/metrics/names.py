@@ -103,7 +103,10 @@ class Measure:
 
     @property
     def _parameters(self) -> str:
-        """The unusual parameters as ir-measures writes them: "(rel=2)", "(p=0.9,rel=2)", or ""."""
+        """The parameters that differ from the usual ones, as ir-measures writes them, such as "(p=0.9,rel=2)".
+
+        The text is "" if there are none.
+        """
         values = []
         if self.persistence is not None:
             values.append(f"p={self.persistence:.12g}")
@@ -160,13 +163,14 @@ def measure(name: str | Measure) -> Measure:
         suggestion = _similar_name(name)
         expected = tr("the name of a measure") if suggestion else _expected_names()
         raise ParameterError("measure", name, expected, suggestion)
-    # The cutoff is at least 1, and fits the family.
+    # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
-    # The usual persistence of the family is not part of the measure.
+    # The usual persistence of the family is stored as None, so that two names of the
+    # same measure are equal.
     parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
     if persistence == family.persistence:
@@ -255,16 +259,17 @@ def _similar_name(name: object) -> str:
     word, _, cut_text = (
         name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     )
-    # Aliases of built-in families, then the names of all families, whose families are the
-    # same where both have a name.
+    # Names and aliases of built-in families, then the names of all families. A name in
+    # both has the same family, so the order does not matter.
     family_of_name = {
         **BY_NAME,
         **{family.name.lower(): family for family in families()},
     }
     similar_name = nearest(word, family_of_name, _MIN_SIMILARITY)
+    # A family with exactly this name is no suggestion: the rest of the name is wrong.
     if not similar_name or similar_name == word.lower():
         return ""
-    # The cut-off of the wrong name, where the family may have one.
+    # The cut-off of the wrong name, if the family may have one.
     family = family_of_name[similar_name]
     cut = f"@{cut_text}" if _CUT.fullmatch(cut_text) else ""
     return (
@@ -274,9 +279,10 @@ def _similar_name(name: object) -> str:
 
 
 def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
-    """Parse the text in the parentheses of a name: numbers by key.
+    """Parse the text in the parentheses of a measure's name, such as "p=0.9,rel=2": numbers by key.
 
-    Raise ParameterError for anything else.
+    None gives {}. Raise ParameterError, which shows the whole ``name``, for a key that
+    the family does not have, or anything else.
     """
     if text is None:
         return {}
@@ -352,7 +358,7 @@ def _offered_names(families: Iterable[Family]) -> tuple[str, ...]:
     return tuple(
         Measure(family, cut).name
         for family in families
-        # it is 1 for every ranking if all documents are judged
+        # "Judged" is 1 for every ranking if all documents are judged, as in most data.
         if family.name != "Judged"
         for cut in _OFFERED_CUTS.get(
             family.name, (10 if family.cut is Cut.NEEDED else None,)

@@ -31,7 +31,7 @@ class ShortQueries(NamedTuple):
 
     @property
     def note(self) -> str:
-        """These numbers as a sentence."""
+        """Sentence with the number of short queries, the measures and the cut-off."""
         text = trn(
             "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
             "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",
@@ -46,7 +46,7 @@ class ShortQueries(NamedTuple):
 def short_queries(
     query_sizes: Ints, key: str, names: Iterable[str]
 ) -> ShortQueries | None:
-    """Return the number of queries that count 0 in measures because they have few documents; None if none do.
+    """Count the queries that count 0 in measures because they have few documents; None if there are none.
 
     Parameters
     ----------
@@ -57,6 +57,7 @@ def short_queries(
     names : iterable of str
         Names of the measures; of several cut-offs the largest is reported.
     """
+    # Number of documents below which a query counts 0, by measure; 0 if it always counts.
     cuts = {name: convention(key).is_zero_below(name) for name in names}
     cut = max(cuts.values(), default=0)
     n_short = int(np.count_nonzero(query_sizes < cut))
@@ -79,7 +80,7 @@ def zero_measure_note(key: str, name: str) -> str:
     """Return why a measure may be 0 for all models, and what to do, as sentences.
 
     ``key`` is that of the convention, and ``name`` that of the measure. Return "" if
-    that cannot be due to its convention.
+    the convention has no rule by which short queries count 0 in the measure.
     """
     rules = convention(key)
     cut = rules.is_zero_below(name)

@@ -25,11 +25,14 @@ Bins = NDArray[np.uint16]
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
     """Write the potential π of each document to ``out`` (m,), and return the total weight of all pairs. O(m).
 
-    The weight D of a pair falls exponentially with the difference of its scores H (m,).
-    ``y`` (m,) are the labels, and query q has the documents ptr[q] to ptr[q + 1]. π of
-    a document is the weight of the pairs in which it has the higher label, less the
-    weight of those in which it has the lower one. ``by_label`` has the documents of
-    each query by ascending label.
+    A pair are two documents of a query with different labels. Its weight is exp(lower -
+    higher), with the score of the document with the lower and with the higher label.
+    π of a document is the weight of the pairs in which it has the higher label, minus
+    the weight of those in which it has the lower one.
+
+    ``H`` (m,) are the scores and ``y`` (m,) the labels. Query q has the documents
+    ptr[q] to ptr[q + 1] - 1. ``by_label`` (m,) has the documents of each query by
+    ascending label.
     """
     total = 0.0
     for q in range(ptr.shape[0] - 1):
@@ -48,6 +51,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         while start < end:
             stop = start
             of_label = 0.0
+            # Documents of one label make no pairs with each other.
             while stop < end and y[by_label[stop]] == y[by_label[start]]:
                 i = by_label[stop]
                 out[i] = np.exp(middle - H[i]) * below
@@ -92,13 +96,15 @@ def add_to_bins(
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
     """Find the threshold θ of each feature with the greatest |r(θ)|. O(bins).
 
-    r(θ) is the sum of π over the documents with values above θ: how well the threshold
-    orders the weighted pairs. ``starts`` (n + 1,) are the first thresholds of the
-    features, and ``gains`` and ``places`` have shape (n,). ``in_bins`` are the sums of
-    π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives r(θ),
-    and ``places`` the index of θ among the thresholds of the feature. Of thresholds
-    with equal |r(θ)|, the greatest one is taken. A feature without thresholds gets a
-    gain of 0 and the index -1.
+    r(θ) is the sum of the potentials π of the documents with values above θ. It says how
+    well the threshold orders the weighted pairs.
+
+    ``starts`` (n + 1,) are the positions of the features' first thresholds among all
+    thresholds. t thresholds divide the values of a feature into t + 1 bins. ``in_bins``
+    are the sums of π by bin, feature by feature, so that the bins of feature j begin at
+    starts[j] + j. ``gains`` (n,) receives r(θ), and ``places`` (n,) the index of θ
+    among the thresholds of the feature. Of thresholds with equal |r(θ)|, the greatest
+    one is taken. A feature without thresholds gets a gain of 0 and the index -1.
     """
     for j in range(places.shape[0]):
         gains[j] = 0.0

@@ -102,9 +102,10 @@ class AdaRank(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per round.
+        """Add the best weak ranker in each round, and yield one step per round.
 
-        The criterion of a step is the negative measure.
+        A weak ranker is a feature with a sign. The criterion of a step is the negative
+        measure of the model so far.
         """
         measure = find_measure(self.measure)
         n = data.X.shape[1]
@@ -113,19 +114,19 @@ class AdaRank(LinearRanker):
             raise ParameterError(
                 "measure", self.measure, "a measure for which higher is better"
             )
-        # Each feature is a weak ranker with sign 1, and
-        # with sign -1 if both directions are tried.
+        # Each feature is a weak ranker with sign 1, and if both directions are tried,
+        # another one with sign -1.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
-        # the features used so far, in the order of their first use
+        # The features in use, in the order of their first use: a dict as an ordered set.
         order: dict[int, None] = {}
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
         with training_data(data).session(query_measures) as session:
-            # The measures of all weak rankers, weighted
-            # equally over the queries at first.
+            # The gains are weighted means of the weak rankers' measures over queries,
+            # with equal weights at first (None).
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
@@ -180,7 +181,11 @@ class _QueryMeasures:
         convention: Convention,
         signs: tuple[float, ...],
     ) -> None:
-        """Measure the queries of a shard by every weak ranker: each feature times each sign."""
+        """Measure the queries of a shard by every weak ranker: each of n features times each sign.
+
+        The measures ``weak`` (signs n, Q), with the first sign first, are in an array
+        of ``scratch``, in memory or in a file.
+        """
         self._measure = measure
         self._convention = convention
         self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)
@@ -198,10 +203,10 @@ class _QueryMeasures:
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sums of the measures of the weak rankers over queries, and four sums over the queries.
 
-        A weak ranker is a feature in one direction. The weights are those of the model
-        ``message``; None for equal weights. The sums are: the weights, the measure of
-        the model, the number of queries, and the number of queries not ranked
-        perfectly.
+        A weak ranker is a feature in one direction. The weight of a query is exp(-value)
+        for its value of the measure by the model ``message`` (n,); without a model,
+        None, all weights are 1. The four sums are: the weights, the values, the number
+        of queries, and the number of queries that the model does not rank perfectly.
         """
         n_queries = data.ptr.size - 1
         if message is None:

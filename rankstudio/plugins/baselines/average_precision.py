@@ -46,9 +46,13 @@ def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
 def _interleave(
     relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Floats, above: Ints
 ) -> None:
-    """Find for each irrelevant document how many relevant ones are above it in the most violated ranking.
+    """Find for each irrelevant document of a query how many relevant ones are above it in the most violated ranking.
 
-    The most violated ranking y maximizes H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant
+    ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both kinds, descending.
+    ``harmonic`` has 1 + 1/2 + … + 1/k at k, and ``sums`` is work space. ``above[j]``
+    receives the result k for the j-th irrelevant document, from 1; ``above[0]`` is 0.
+
+    The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant
     document (from 1) with k relevant documents above it contributes to H(y), wherever
     the other documents are,
 
@@ -99,7 +103,7 @@ def most_violated(
     losses: Floats,
     slopes: Floats,
 ) -> None:
-    """Find the most violated ranking y of queries first … last - 1.
+    """Find the most violated ranking y of each query first … last - 1: the one with the greatest loss.
 
     Parameters
     ----------
@@ -140,7 +144,8 @@ def most_violated(
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, places)
-        # change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of score
+        # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of
+        # score.
         pair = 2.0 / (R * N)
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - places[j + 1])
@@ -172,7 +177,11 @@ class AveragePrecisionLoss:
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
-        """Prepare the loss of documents of which the mask ``relevant`` (m,) has the relevant ones."""
+        """Prepare the loss of documents; ``relevant`` (m,) is the mask of the relevant ones.
+
+        ``n_queries`` becomes the number of queries with relevant and irrelevant
+        documents: others have no loss.
+        """
         sizes = np.diff(queries.ptr)
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])
@@ -213,15 +222,16 @@ class AveragePrecisionLoss:
         return Tangent(offset + dot(slopes, scores), offset, slopes)
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the offset and the slopes (m,) of the loss's tangent plane at scores (m,).
+        """Return the offset and the slopes (m,) of the tangent plane at scores (m,).
 
-        They are those of the sum over queries, not of the mean.
+        The plane is that of the sum of the losses over queries, not of the mean. The
+        loss at these scores is offset + slopes · scores.
         """
         losses = np.empty(self._n_relevant.size)
         slopes = np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
-            """Find the most violated rankings of the queries first … last - 1."""
+            """Write loss and slopes of the queries first … last - 1 to ``losses`` and ``slopes``."""
             most_violated(
                 scores,
                 self._queries.ptr,
@@ -316,8 +326,8 @@ def average_precision_sums(
 ) -> tuple[Floats, Floats]:
     """Return a shard's sums at weights (n,): loss, offset and number of queries in one array, and slopes (n,).
 
-    The loss is that of average precision; offset and slopes are its tangent plane.
-    ``least`` is the lowest relevant label.
+    The loss is that of average precision. Its tangent plane at w has the value offset +
+    slopes · v at other weights v. ``least`` is the lowest relevant label.
     """
     queries = Queries(data.ptr)
     linear = Linear(data.X, queries)

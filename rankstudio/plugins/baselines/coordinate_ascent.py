@@ -100,7 +100,7 @@ class CoordinateAscent(LinearRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory for m documents with n features: a transposed copy, and an evaluator.
 
-        With shards, it may be in files.
+        Several shards store them as their states, which may be in files.
         """
         kept_bytes = bytes_of_shard(shape.m, shape.n)
         return (
@@ -110,9 +110,10 @@ class CoordinateAscent(LinearRanker):
         )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per iteration: the best model so far.
+        """Improve the measure by one weight after the other, and yield one step per iteration.
 
-        The criterion is the negative measure of this model.
+        A step has the best model so far, and the negative of its measure as the
+        criterion.
         """
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
@@ -140,7 +141,7 @@ class CoordinateAscent(LinearRanker):
                         len(order),
                     )
                     coef, value = yield from sweep
-                    # The first model is taken whatever its measure is.
+                    # The first model is taken whatever its measure is: it may be -inf.
                     if value > best_value or number == 0:
                         best = coef
                         best_value = value

@@ -89,7 +89,11 @@ class ListNet(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per iteration, with the objective as its criterion."""
+        """Minimise the objective, and yield one step per iteration, with the objective as its criterion.
+
+        Sets ``gradient_norm_``, the norm of the gradient as a share of that at the
+        start.
+        """
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
@@ -107,8 +111,8 @@ class ListNet(LinearRanker):
                 norm = float(np.linalg.norm(gradient))
                 if number == 0:
                     first_norm = norm or 1.0
-                    # If labels are equal within each query, w = 0 is the minimum, and
-                    # no other event follows.
+                    # A step at the start, which is only yielded if no other one follows:
+                    # if labels are equal within each query, w = 0 is the minimum.
                     start_step = Step(
                         number=1,
                         selected=features,
@@ -140,9 +144,9 @@ class ListNet(LinearRanker):
 def top_one_cross_entropy(
     data: TrainingData, regularization: float
 ) -> Iterator[Objective]:
-    """Provide ListNet's objective, a function of the weights (n,).
+    """Provide ListNet's objective as a function of the weights (n,), for the time of a ``with`` block.
 
-    The function returns its value and its gradient (n,), in O(mn).
+    The function returns the value of the objective and its gradient (n,), in O(mn).
     """
     with data.session(StateWork(_ListNetState)) as session:
 

@@ -182,7 +182,10 @@ class RankBoost(LinearRanker):
         return whole_need(shape, 2.0).plus(bins)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per round, with the mean loss of the pairs as its criterion."""
+        """Add the best threshold in each round, and yield one step per round.
+
+        Its criterion is the mean loss of the pairs.
+        """
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef = np.zeros(data.X.shape[1])
@@ -229,8 +232,8 @@ class RankBoost(LinearRanker):
                 )
                 if rounds.perfect:
                     return
-            # no threshold is better than none, so the model scores all documents
-            # equally
+            # No threshold is useful, so the model has none, and scores all documents
+            # equally.
             if not history:
                 yield BoostStep(
                     number=1,
@@ -282,11 +285,12 @@ class _Rounds:
         """Return the best threshold of all features, with its weight; None if no threshold is useful.
 
         Its correlation r with the order of the weighted pairs, from -1 to 1, gives its
-        weight ½ ln((1 + r) / (1 - r)); a bound keeps that of a perfect one finite.
+        weight ½ ln((1 + r) / (1 - r)). A bound of |r| keeps the weight of a perfect
+        threshold finite; ``perfect`` then becomes True.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
-        if not self._sum > 0:
+        if not self._sum > 0:  # no pairs
             return None
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
@@ -374,7 +378,10 @@ class _BoostedShard:
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
-        """Set the scores to 0, sort the documents of each query by label, and put all values into bins."""
+        """Set the scores to 0, sort the documents of each query by label, and put all values into bins.
+
+        A bin has the values between two neighbouring thresholds of a feature.
+        """
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         self._by_label[:] = np.lexsort((data.y, query))
@@ -387,11 +394,11 @@ class _BoostedShard:
     def step(
         self, data: QueryData, message: _Beginning | _WeakRanker
     ) -> tuple[Floats, Floats]:
-        """Carry out a message: the beginning, or a weak ranker to add to the scores.
+        """Carry out a message: begin, or add a weak ranker to the scores.
 
         Return the sums of the documents' potentials π by feature and bin, and the total
         weight (1,) of the pairs. π of a document is the weight of the pairs in which it
-        has the higher label, less that of the pairs in which it has the lower one.
+        has the higher label, minus that of the pairs in which it has the lower one.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -404,11 +411,12 @@ class _BoostedShard:
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:
-                """Sum up the features first … last - 1."""
+                """Add the potentials of the documents to the bins of the features first … last - 1 in ``in_bins``."""
                 kernels.add_to_bins(
                     self.bins, self._starts, weights, first, last, in_bins
                 )
 
-            # Read to the end: only then does a plain map run, and a thread's error raise.
+            # The list has no use. But map without threads only runs when it is read, and
+            # errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

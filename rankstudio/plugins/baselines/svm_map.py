@@ -85,7 +85,7 @@ class SVMMAP(ConvergingRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        """Yield the states of the cutting-plane optimiser, and progress events.
+        """Minimise the loss by cutting planes, and yield the states of the optimiser, and progress events.
 
         C weighs the loss, and the optimiser stops at a relative duality gap of ``tol``,
         or after ``max_iter`` planes.

@@ -88,7 +88,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write and print the risks of the runs of studies, as the options say; return the exit status 0."""
+    """Compute the risks of the runs of studies, and write or print them, as the options say.
+
+    Return the exit status 0.
+    """
     from rankstudio.engine.statistics.risk import checked_alpha
     from rankstudio.plugins.risk.risk_tables import risk_as_dict, risk_csv, risk_table
 
@@ -117,9 +120,11 @@ def run(args: argparse.Namespace) -> int:
 def _reported_runs(
     args: argparse.Namespace, outputs: Sequence[Path]
 ) -> list[ReportedRun]:
-    """Return the finished runs of the studies, also hidden ones, without the numbers of sealed test parts.
+    """Read the studies, and return their finished runs, also hidden ones.
 
-    ``outputs`` are the files to write; none may be a study or one of its data files.
+    The runs are without results of test parts that are sealed, that is, not to be seen
+    yet. ``outputs`` are the files to write; none may be a study or one of its data
+    files.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
 
@@ -136,9 +141,11 @@ def _reported_runs(
 def _risks(
     runs: Sequence[ReportedRun], name: str, args: argparse.Namespace
 ) -> list[GroupRisk]:
-    """Return the risks of the groups of comparable runs on each dataset, whose runs are numbered from 1.
+    """Return the risks of each group of comparable runs, dataset by dataset.
 
-    ``name`` is that of the measure; "" for the selection criterion of the first run.
+    The runs of a dataset are numbered from 1. ``name`` is that of the measure; "" for
+    the selection criterion of the first run. ``args`` are the options of the command,
+    such as the baseline.
     """
     from rankstudio.plugins.risk.run_risks import risks_of_groups
 
@@ -153,7 +160,7 @@ def _risks(
     baseline = (args.baseline or "").strip() or None
     is_number = baseline is not None and baseline.isdecimal()
     risks: list[GroupRisk] = []
-    # Without any run, the call with none raises the error that says so.
+    # Without any run, the loop runs once, and the call raises the error for no runs.
     for runs_on_data in chosen.values() or [[]]:
         numbered = dict(enumerate(runs_on_data, start=1))
         risks += risks_of_groups(

@@ -13,7 +13,10 @@ from rankstudio.plugins.risk.run_risks import group_risk
 
 
 def risk_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
-    """Yield for a report a table of risks for each group of comparable runs, or why it has none."""
+    """Yield for a report a table of risks for each group of comparable runs, or a paragraph on why it has none.
+
+    The baseline of a group is the run with the best average.
+    """
     for reported_group in source.groups:
         titles = {run.number: run.title for run in reported_group.runs}
         risk = group_risk(

@@ -33,7 +33,10 @@ _CSV_HEADER = (
 
 
 def risk_table(risk: GroupRisk) -> TextTable:
-    """Return the table of the risks of a group of runs, a row per run; only notes without a baseline."""
+    """Return the table of the risks of a group of runs, a row per run.
+
+    Without a baseline, the table has no rows, but notes that say why.
+    """
     rows = [_table_row(run) for run in risk.runs]
     title = tr("{data}: risk by {measure}, {scope}")
     header = (
@@ -62,7 +65,7 @@ def risk_table(risk: GroupRisk) -> TextTable:
 
 
 def _table_row(run: RunRisk) -> tuple[str, ...]:
-    """Return the cells of a run in the table; those against the baseline are empty for the baseline itself."""
+    """Return the cells of a run in the table; for the baseline, the risks against the baseline are dashes."""
     risk = run.risk
     if risk is None:
         cells = (NOTHING,) * 5
@@ -105,7 +108,11 @@ def risk_csv(risks: Sequence[GroupRisk]) -> str:
 
 
 def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
-    """Return the values of a run in the order of the CSV file's header; None against the baseline itself."""
+    """Return the values of a run in the order of the CSV file's header.
+
+    For the baseline itself, the five risks against the baseline and the number of
+    losses are None.
+    """
     group = risk.group
     of_run = run.risk
     first_cells = (

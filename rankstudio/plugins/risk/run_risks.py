@@ -153,12 +153,13 @@ def risks_of_groups(
     baseline: int | str | None = None,
     alpha: float = ALPHA,
 ) -> tuple[GroupRisk, ...]:
-    """Return the risks of finished runs, group by group of comparable runs.
+    """Return the risks of finished runs, one result per group of comparable runs.
 
-    ``runs`` and their ``titles`` are by number. ``measure`` is "" for the selection
-    criterion of the first run; ``baseline`` is a number or a method's key, None for the
-    run with the best average; ``alpha`` is the risk aversion. Raises a PlanError or a
-    ParameterError for invalid ones.
+    ``runs`` and their ``titles`` are by the number of the run. ``measure`` is "" for
+    the selection criterion of the first run. ``baseline`` is a run's number or a
+    method's key, None for the run with the best average. ``alpha`` is the risk
+    aversion: a loss counts 1 + alpha times as much as a gain. Raises a PlanError
+    without runs, and a ParameterError for an invalid argument.
     """
     if not runs:
         raise PlanError(tr("No runs to compare: expected a completed run, found none."))

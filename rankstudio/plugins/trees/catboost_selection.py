@@ -103,17 +103,18 @@ class CatBoostSelection(PathSelector):
         return trees_need.plus(copied_bytes + sums_need(shape).least)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the first k features: those that no stage dropped, then the dropped ones, the last dropped first.
+        """Drop features in stages with CatBoost, and return the first k of the resulting order.
 
-        CatBoost drops features in stages, with progress events after each tree.
+        The order begins with the features that no stage drops. Then come the dropped
+        ones, the last dropped first. Progress events come after each tree.
         """
         algorithm = _ALGORITHMS[self.checked("importance")]
         n_stages = self.checked("n_stages")
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        # Constant features are dropped before the first
-        # stage; without anything to learn, all features stay.
+        # Constant features are dropped before the first stage. If there is nothing to
+        # learn, such as with equal labels, no feature is dropped at all.
         n = rows.X.shape[1]
         columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
@@ -126,7 +127,7 @@ class CatBoostSelection(PathSelector):
         ]
         # Each stage drops the least important of the features that are left.
         for number, size in enumerate(sizes, start=1):
-            # CatBoost cannot be asked to drop no feature: it would drop all
+            # Asked to drop no feature, CatBoost would drop all.
             if size == columns_left.size:
                 continue
             pool = pool_of(catboost, rows, columns_left)
@@ -161,14 +162,16 @@ def _dropped_columns(
 ) -> list[int]:
     """Return the columns of a pool that CatBoost drops to leave ``size`` of them, the least important first.
 
-    ``go_on`` is called after each tree, and returns False to stop CatBoost.
-    ``parameters`` are CatBoost's, and ``algorithm`` is its measure of importance.
+    ``go_on`` is called after each tree, and returns False to stop CatBoost. Cancelled
+    is raised then. ``parameters`` are CatBoost's, and ``algorithm`` is its measure of
+    importance.
     """
 
     class StopCheck:
-        """A measure without meaning.
+        """A measure that is always 0, and stops CatBoost when ``go_on`` returns False.
 
-        CatBoost has no callbacks here, but evaluates a measure after each tree.
+        ``select_features`` accepts no callbacks, but evaluates a measure after each
+        tree.
         """
 
         no_jit = True  # otherwise CatBoost compiles the measure, with warnings

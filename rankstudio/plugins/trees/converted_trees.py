@@ -92,8 +92,9 @@ class ConvertedTrees(GrownTrees):
         self.booster = without_data(self.text(len(self._texts)))
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:
-        """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
-        # While trees are still added, only the requested ones are read from their texts.
+        """Score documents X (m, n) by the sum of ``count`` trees from number ``first`` on, shape (m,)."""
+        # While trees are still added, there is no model of all trees: a model is made of
+        # the texts of the requested ones.
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
@@ -118,7 +119,7 @@ def _model_text(texts: list[str], names: list[str]) -> str:
 
 def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
     """Return the number (m,) of the leaf of each document in X (m, n), found by LightGBM."""
-    # A tree of a single leaf.
+    # LightGBM is not needed for a tree of a single leaf.
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
     booster = without_data(
@@ -149,7 +150,7 @@ class ConvertedRanker(TreeRanker):
         return 10
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
-        """Yield one step per tree.
+        """Grow the trees, and yield one step per tree.
 
         The criterion of a step is the negative NDCG@k of the training documents, in
         LightGBM's convention: the value of a query without a relevant document is 1.
@@ -165,8 +166,8 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
-        # What is recorded of the trees: scores of all
-        # documents, features in use, and their gains.
+        # Recorded from tree to tree: the scores of all documents, the features in use in
+        # the order of their first use (keys), and their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -184,7 +185,7 @@ class ConvertedRanker(TreeRanker):
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 by_gain = sorted(gains, key=lambda column: (-gains[column], column))
-                # columns that are known already keep their place
+                # New keys are added at the end; present ones keep their position.
                 features.update(dict.fromkeys(by_gain))
                 # The sums of gains are the coefficients.
                 coef = coef.copy()
@@ -291,8 +292,9 @@ class XGBoostTrees(ConvertedRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that XGBoost needs for m documents with n features.
 
-        It keeps the bins of all values, and reads one shard at a time. Finding bins
-        takes a sketch per feature, growing trees sums per feature and node.
+        It keeps the bins of all values, and reads one shard at a time. To find bins, it
+        needs a sketch of each feature's values; to grow trees, sums for each feature
+        and node.
         """
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
@@ -310,7 +312,7 @@ class XGBoostTrees(ConvertedRanker):
         )
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
+        """Yield each tree that XGBoost grows, with the gains by column, and the leaf number of each document (m,)."""
         parameters = self._parameters()
         n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
@@ -319,6 +321,7 @@ class XGBoostTrees(ConvertedRanker):
             yield WorkProgress(tr("binning features"), 0.0)
         training = xgboost.QuantileDMatrix(_xgboost_shards(xgboost, data), nthread=1)
         booster = xgboost.Booster(parameters, [training])
+        # Each round adds one tree, which is read from XGBoost's JSON.
         for number in range(n_rounds):
             booster.update(training, number)
             tree_booster = booster[number : number + 1]
@@ -332,8 +335,8 @@ class XGBoostTrees(ConvertedRanker):
                 .astype(np.int64)
             )
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
-            # A tree without splits is followed by equal ones, unless each tree has other
-            # random features.
+            # After a tree without splits, all later trees have none, unless each tree
+            # draws other features at random.
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
 
@@ -395,7 +398,10 @@ class CatBoostTrees(ConvertedRanker):
     def _grow(
         self, training: TrainingData
     ) -> Generator[Grown | WorkProgress, None, None]:
-        """Grow all trees with CatBoost, then yield each with its gains and the documents' leaves."""
+        """Grow all trees with CatBoost, and then yield each tree.
+
+        With a tree come the gains by column, and the leaf number of each document (m,).
+        """
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
@@ -409,9 +415,11 @@ class CatBoostTrees(ConvertedRanker):
         pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
-            """Train CatBoost; ``go_on`` says after each tree whether to go on."""
+            """Train ``model`` of the method; ``go_on`` says after each tree whether to go on."""
 
             class Listener:
+                """CatBoost calls its method after each tree, and stops if it returns False."""
+
                 def after_iteration(self, _: Any) -> bool:
                     return go_on()
 
@@ -458,16 +466,22 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
     """
 
     class Shards(xgboost.DataIter):  # type: ignore[misc]
+        """XGBoost calls `next` until it returns False, and `reset` before it reads again."""
+
         def __init__(self) -> None:
             self._next = 0
             super().__init__()
 
         def next(self, input_data: Callable[..., None]) -> bool:
-            """Pass the next shard to XGBoost's function; return False if there is none."""
+            """Pass the next shard to XGBoost's function; return False if there is none.
+
+            Uses ``data`` of the enclosing function, and releases the shard's memory.
+            """
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
-            # for query numbers that are unique over all shards
+            # Numbers of queries must be unique over all shards, so they begin with the
+            # number of the shard's first query.
             first = data.shards[self._next].first_query
             queries = np.repeat(
                 np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr)
@@ -484,9 +498,10 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 
 
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
-    """Return the number of each node of XGBoost's tree as a leaf of the converted tree, shape (nodes,).
+    """Return for each node of XGBoost's tree its number among the leaves, from left to right, shape (nodes,).
 
-    The number is 0 for a split. ``values`` is XGBoost's JSON of a model of one tree.
+    The converted tree numbers its leaves like this. For a split, the number is 0, and
+    not used. ``values`` is XGBoost's JSON of a model of one tree.
     """
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     left = tree["left_children"]
@@ -496,7 +511,7 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
     n_leaves = 0
     while waiting:  # from left to right, in the order of `tree_of_lists`
         node = waiting.pop()
-        if left[node] == -1:
+        if left[node] == -1:  # a leaf has no children
             numbers[node] = n_leaves
             n_leaves += 1
         else:
@@ -507,7 +522,8 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
     """Return CatBoost's parameters, by its names, for those of a method.
 
-    The size of the documents X (m, n) decides about the number of threads.
+    ``method`` is an estimator with these parameters. The size of the documents X (m, n)
+    decides about the number of threads.
     """
     return {
         "loss_function": method.checked("objective"),
@@ -524,7 +540,8 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
     """Return some columns of the training data, all by default, as a pool of CatBoost.
 
-    A pool is its form of documents with labels and queries.
+    A pool is CatBoost's object for documents with labels and queries. ``catboost`` is
+    the module.
     """
     queries = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     return catboost.Pool(
@@ -551,9 +568,10 @@ def varying(X: Floats) -> Ints:
 
 @contextmanager
 def refusals(label: str, catboost: Any) -> Iterator[None]:
-    """Turn an error of CatBoost in the block into a :class:`DatasetError`, without the place in CatBoost's source.
+    """Turn an error of CatBoost in a ``with`` block into a :class:`DatasetError`.
 
-    ``label`` is that of the method, and ``catboost`` the module.
+    Its message lacks the line of CatBoost's source. ``label`` is that of the method,
+    and ``catboost`` the module.
     """
     try:
         yield
@@ -575,14 +593,19 @@ def watched(
     Parameters
     ----------
     work : callable
-        Runs CatBoost. It is given a function to call after each tree, which returns
+        Runs CatBoost. Its argument is a function to call after each tree, which returns
         whether to go on.
     message : str
         Text of the progress.
     n_trees : int
         Number of trees.
+
+    Returns
+    -------
+    object
+        Result of ``work``.
     """
-    # True for each tree, then False at the end
+    # The other thread puts True for each tree, and False at the end.
     ticks: SimpleQueue[bool] = SimpleQueue()
     stop = threading.Event()
 
@@ -601,7 +624,7 @@ def watched(
                 yield WorkProgress(message, min(number / n_trees, 1.0))
             return working.result()
         finally:
-            stop.set()
+            stop.set()  # also if the generator is closed early
 
 
 def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
@@ -611,7 +634,8 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
     for left_child, column, gain in zip(
         tree["left_children"], tree["split_indices"], tree["loss_changes"], strict=True
     ):
-        # A leaf has no child. A split counts even without a gain.
+        # A leaf has no child (-1). A split without a gain counts a tiny number, so that
+        # its column still appears as used.
         if left_child != -1:
             gains[column] = gains.get(column, 0.0) + max(float(gain), TINY)
     return gains
@@ -627,8 +651,8 @@ def _value_changes(tree: Mapping[str, Any]) -> dict[int, float]:
     """
     gains: dict[int, float] = {}
     for level, split in enumerate(tree["splits"] or ()):
-        # Bit `level` of a leaf's number is the side of this split, which becomes the
-        # axis of size 2.
+        # All nodes of a level have the same split. Bit `level` of a leaf's number is the
+        # side of this split, which becomes the axis of size 2.
         values, weights = (
             np.array(tree[name], dtype=np.float64).reshape(-1, 2, 2**level)
             for name in ("leaf_values", "leaf_weights")

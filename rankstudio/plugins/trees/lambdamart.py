@@ -52,10 +52,10 @@ _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 def defined(text: str) -> str:
     """Return LightGBM's text of a model so that equal models have equal texts.
 
-    Every leaf that is a whole tree gets the weight 0, which LightGBM does not
-    initialize, and never uses. The head of the text lists the sizes of the trees in
-    bytes, which change with the weights. The number of threads, which follows the load
-    of the machine and changes no bit of the trees, becomes 0.
+    The only leaf of a tree without splits gets the weight 0: LightGBM does not
+    initialize this weight, and never uses it. The head of the text lists the sizes of
+    the trees in bytes, which change with the weights. The number of threads, which
+    follows the load of the machine and changes no bit of the trees, becomes 0.
     """
     text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
@@ -168,10 +168,10 @@ class TreeRanker(LinearRanker):
         return self.n_rounds
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last step, with importances that add up to 1."""
+        """Set ``booster_``, ``n_iter_`` and ``feature_importances_``, which add up to 1, from the last step."""
         last = steps[-1]
         assert isinstance(last, TreeStep)
-        # the booster of the step would keep the training data alive
+        # A copy, because the step's booster would keep the training data in memory.
         self.booster_ = last.detached()
         # Without any gain, all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
@@ -387,7 +387,7 @@ class TrainingLoss:
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
-        """Prepare NDCG@k of the documents in ``data``."""
+        """Prepare NDCG@k of the documents in ``data``, in LightGBM's convention."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
@@ -411,7 +411,7 @@ class TrainingLoss:
 
 
 def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
-    """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+    """Score documents X (m, n) by the sum of ``count`` trees of a booster from number ``first`` on, shape (m,)."""
     scores: Floats = booster.predict(
         X,
         start_iteration=first,
@@ -471,7 +471,7 @@ def without_data(text: str) -> Any:
 
 
 def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
-    """Return the rows of data as a list of ``lightgbm.Sequence``, one per shard.
+    """Return objects from which LightGBM reads the rows of data, one ``lightgbm.Sequence`` per shard.
 
     Parameters
     ----------
@@ -479,7 +479,8 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
         The library.
     data : TrainingData
     """
-    # LightGBM accepts only objects of its own class, which is not imported above.
+    # LightGBM accepts only objects of its own class. It may not be installed, so our
+    # class does not inherit from it, but is registered as a subclass here.
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
     return [

@@ -90,7 +90,7 @@ class LambdaMARTElimination(RetrainedTrees):
     dropped_share: float | None = None
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature.
+        """Eliminate features, and yield one step per selected feature, after progress events.
 
         Its model is LambdaMART with this feature and all earlier ones.
         """
@@ -104,7 +104,10 @@ class LambdaMARTElimination(RetrainedTrees):
         models: dict[int, Step] = {}
 
         def importances(columns: Ints) -> Waiting[Floats]:
-            """Return the importances (r,) of r columns in LambdaMART with these columns."""
+            """Train LambdaMART with r columns, and return their importances (r,).
+
+            Models with at most k features are stored in ``models`` of the method.
+            """
             model = yield from self._grown(data, tuple(columns.tolist()))
             if columns.size <= k:
                 models[columns.size] = model
@@ -116,7 +119,8 @@ class LambdaMARTElimination(RetrainedTrees):
         )
         self.ranking_ = np.empty(n, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n + 1)
-        # A model of each size; sizes that no round had are trained now.
+        # A model of each size. Rounds that drop several features skip sizes: these
+        # models are trained now.
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:
@@ -128,7 +132,7 @@ class LambdaMARTElimination(RetrainedTrees):
             yield replace(step, number=size, candidates=candidate_importances[size - 1])
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
-        """Return the last round of LambdaMART with some columns, in ascending order: the model with all trees."""
+        """Train LambdaMART with some columns, in ascending order, and return its last step, which has all trees."""
         # The share of features that are eliminated already.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(

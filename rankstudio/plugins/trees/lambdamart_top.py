@@ -100,10 +100,10 @@ class LambdaMARTTop(RetrainedTrees):
     cost_weight: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature.
+        """Train LambdaMART with all features, and yield one step per feature in the order of importance.
 
-        Its model is LambdaMART with this feature and all earlier ones. If no split has
-        a gain, the only step is the model without features.
+        The model of a step is LambdaMART with this feature and all earlier ones. If no
+        split has a gain, the only step is the model without features.
         """
         data = training_data(data)
         n_wanted = self._n_to_select(data.X.shape[1])
@@ -113,8 +113,8 @@ class LambdaMARTTop(RetrainedTrees):
         by_importance = np.argsort(-importances, kind="stable").tolist()
         # Features without a split are never selected.
         order = [j for j in by_importance if importances[j] > 0][:n_wanted]
-        # One model for each number of features; the candidates
-        # are the importances of the features that are left.
+        # One model for each number of features. The candidates of a step are the
+        # importances of the features that earlier steps have not selected.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for event in two_stage_steps(self._ranker(), data, sets):
             if isinstance(event, Step):
@@ -124,7 +124,10 @@ class LambdaMARTTop(RetrainedTrees):
                 yield event
 
     def _importances(self, data: TrainingData) -> Waiting[Floats]:
-        """Return the importances (n,) of all features in LambdaMART with all features, and set them as attributes."""
+        """Train LambdaMART with all features, and return their importances (n,).
+
+        Sets ``gains_`` and ``importances_``.
+        """
         # Only the model with all features takes the costs into account.
         costs = None
         weight = self.checked("cost_weight")

@@ -398,11 +398,11 @@ def _add_keys(
     Return None, or an error, which may lead to a question. Files of code are searched in
     ``folder``, and ``allowed`` says whether the user has allowed them.
     """
-    from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
+    from rankstudio.engine.methods.foreign.permission import add_code_of_plan  # noqa: PLC0415 - numba
 
     try:
         # It adds each method and measure that one of the keys names, by its code.
-        add_of_plan(keys, (folder,), allow_code=allowed)
+        add_code_of_plan(keys, (folder,), allow_code=allowed)
     except RankStudioError as error:
         return error
     return None

@@ -106,7 +106,8 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    # Scores, models and orders from files are methods, too, which no list offers.
+    # Rankings, models and orders from files are methods, too, but no list of methods
+    # offers them.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry
@@ -157,7 +158,7 @@ def is_added(entry: Method) -> bool:
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
-    """Return the message that a method does not support feature groups."""
+    """Return the message that a method cannot select ``n_groups`` groups of features, and which methods can."""
     labels_text = ", ".join(
         other.label for other in methods() if other.selects and other.groups
     )

@@ -33,8 +33,8 @@ def recorded_methods() -> dict[str, Method]:
 def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the present abilities as plain values, for ``resources/abilities``.
 
-    An ability is a plug-in that comes with RankStudio and can be left out. The record
-    names its methods where it is absent.
+    An ability is a plug-in that comes with RankStudio and can be left out. An
+    installation without the ability names its methods by this record.
     """
     return [
         description_of(

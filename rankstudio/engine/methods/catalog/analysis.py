@@ -170,15 +170,17 @@ class AnalysisResult:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a cell of a table as a text: numbers rounded, NaN and None empty or a dash.
+    """Return a cell of a table as a text: numbers are rounded, None and NaN are empty.
 
-    A number may have a form of its own, which says how it is written.
+    A number from :func:`formatted` has its own format, or a function that writes it.
+    NaN is then a dash.
     """
     if isinstance(cell, _FormattedFloat | _FormattedInt):
         if math.isnan(cell):
             return NOTHING
         return cell.form(cell) if callable(cell.form) else f"{cell:{cell.form}}"
     if isinstance(cell, float):
+        # Very small and very large numbers have an exponent.
         smallest, end = _FIXED_POINT_RANGE
         form = ".4f" if cell == 0 or smallest <= abs(cell) < end else ".4g"
         return "" if math.isnan(cell) else f"{cell:{form}}"
@@ -310,11 +312,13 @@ def analysis(key: str) -> Analysis:
 
 def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can."""
-    # First the checks that all kinds of commands share.
+    # First the checks that all kinds of commands share; they refuse other classes. The
+    # second condition is only for the type checker.
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
-    # `words` is optional: without it, the first name is checked twice.
+    # `compute` and `words` name functions. `words` may be "": `compute` is then checked
+    # twice.
     for entry_point in (entry.compute, entry.words or entry.compute):
         if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(
             entry_point

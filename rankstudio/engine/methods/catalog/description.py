@@ -31,7 +31,7 @@ _MAX_LINE_LENGTH = 2000
 def description_of(entry: Method) -> dict[str, Any]:
     """Return a method that is not RankStudio's own as plain values, which can be stored in a study.
 
-    A reader without the method's package can show it by them.
+    With these values, a study can show the method where its package is not installed.
     """
     origin = entry.origin
     assert origin is not None
@@ -45,8 +45,8 @@ def description_of(entry: Method) -> dict[str, Any]:
             "least": score.least,
             "from_zero": score.from_zero,
         }
-    # The estimator itself is not part of it. The groups of names are distinct, so the
-    # order of merging does not matter.
+    # The estimator, which is code, is left out. No name occurs twice, so the order of
+    # merging does not matter.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **{
@@ -71,7 +71,7 @@ def description_of(entry: Method) -> dict[str, Any]:
 
 
 def described_method(values: Mapping[str, Any]) -> Method:
-    """Return the method that plain values describe, without an estimator.
+    """Return the method that plain values from a study describe; it has no estimator, so it cannot run.
 
     Raises
     ------
@@ -115,7 +115,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that other records stay the same.
+    # "summed" is only written where it is set, so that the records of methods without it
+    # are the same as those of earlier versions.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -143,7 +144,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     choices = values["choices"]
     if type(choices) is not list or len(choices) > _MAX_CHOICES:
         raise ValueError("expected a list of choices")
-    # The name and the values of another parameter, or empty.
+    # Name and values of another parameter, with which alone this one has an effect;
+    # empty if it always has.
     only_with = values["only_with"]
     # A missing bound is None, because JSON has no infinity.
     return Parameter(

@@ -115,7 +115,8 @@ class CandidateScore:
         step : Step
             Step of a path on data with n features.
         divisor : float
-            Divisor that makes criteria comparable between folds.
+            Divisor of criteria, which makes those of different folds comparable. It
+            only divides drops of the criterion.
 
         Returns
         -------
@@ -131,7 +132,8 @@ class CandidateScore:
             return np.full(n, np.nan)
         if self.source is ScoreSource.SCORE:
             return step.candidates
-        # A drop that is only rounding counts as none.
+        # The step has the criterion before it, and the criterion with each candidate. A
+        # drop that is only rounding counts as 0.
         drops = step.before - step.candidates
         return (
             np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops)
@@ -494,10 +496,11 @@ class Method:
         ).format(label=self.label, most=self.greatest_label, found=greatest)
 
     def final_ranker(self, ranker: Method | None) -> str:
-        """Return the label of the ranking method for the selected features: ``ranker``, or None for the own model.
+        """Return the label of the method that ranks with the selected features.
 
-        A final ranker with the same label as the method's own model gets another label,
-        because it has separate settings.
+        That is ``ranker``, or for None the selector's own ranking model. A ``ranker``
+        with the label of the own model gets a longer label, because it has separate
+        settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
@@ -550,7 +553,8 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # Imported by name, because the loader imports this module.
+            # A method of a plug-in, a file or a command has a loader. It is imported by
+            # name, because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

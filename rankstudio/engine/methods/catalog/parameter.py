@@ -52,11 +52,12 @@ MILLISECONDS = "milliseconds"
 
 
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
-    """Return the individual values if there are several for a parameter, None for a single value.
+    """Split the value of a parameter into individual values; return None if it is a single value.
 
-    Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``,
-    ``"squared, hinge"``. For features and costs, each single value is a list, so
-    several values are a list of lists, or a text with bars: ``"25, 39 | 7"``.
+    A user may give several values, each of which is tried. Several values are a list,
+    or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. For
+    features and costs, each single value is a list, so several values are a list of
+    lists, or a text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         For an invalid range of numbers.
     """
     single_value_is_list = kind in (Kind.FEATURES, Kind.COSTS)
-    # In a text, several values are separated as their kind allows.
+    # In a text, bars separate values that may contain commas; commas separate others.
     if isinstance(value, str):
         if single_value_is_list:
             return value.split("|") if "|" in value else None
@@ -82,9 +83,10 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         if kind in (Kind.INTEGER, Kind.NUMBER):
             return _parsed_numbers(kind, value, name)
         return _split_list(value)
+    # A mapping has the costs of a single value.
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
-    # A list of lists is several values of a kind whose single values are lists.
+    # Of features or costs, only a list of lists has several values.
     items = list(value)
     has_several = not single_value_is_list or any(
         _is_whole_value(kind, item) for item in items
@@ -102,9 +104,10 @@ def _split_list(text: str) -> list[Any] | None:
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with ranges such as "1..5" expanded; ``name`` is the parameter's, for errors.
+    """Return the numbers in a text with commas or ranges, or None for a single value.
 
-    The result is None for a text without commas and ranges, which is a single value.
+    Ranges such as "1..5" are expanded to numbers. Other items remain texts, which are
+    validated later. ``name`` is the parameter's, for errors.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -113,21 +116,26 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     for item in items if items is not None else [text]:
         is_range = ".." in item or "…" in item
         if not is_range:
-            numbers.append(item)  # a text, which is validated later
+            numbers.append(item)
             continue
         for number in parse_grid(item, name=name):
+            # The parsed numbers are floats.
             is_integer = kind is Kind.INTEGER and number == int(number)
             numbers.append(int(number) if is_integer else number)
     return numbers
 
 
 def _is_whole_value(kind: Kind, item: Any) -> bool:
-    """Return whether an element is a value by itself, such as a set of features, not a single id or cost."""
+    """Return whether an element of a list is a whole value: a set of features, or costs of features.
+
+    Otherwise the list is the value, and the element is a single id or (id, cost) pair.
+    """
+    # No set; but the word "milliseconds" stands for measured costs.
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
         return True
-    # A list of (id, cost) pairs is a value; a pair is not.
+    # A list of (id, cost) pairs is a whole value; a single pair is not.
     first = next(iter(item), ())
     return isinstance(first, Iterable) and not isinstance(first, str)
 
@@ -302,10 +310,11 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the parameter has an effect with these values of the other parameters.
+        """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        It may depend on one other parameter, which has one value or a tuple of several;
-        one of them is enough, as is a part of a sum such as "linear + rbf".
+        The effect may depend on one other parameter. It is then enough that one of its
+        values is required for the effect, or one term of a value that is a sum, such as
+        "linear + rbf".
         """
         if not self.only_with:
             return True
@@ -319,13 +328,16 @@ class Parameter:
         )
 
     def check(self, value: Any) -> Any:
-        """Validate a single value that a program passes to an estimator; numbers must not be texts.
+        """Validate and return a single value that a program passes to an estimator.
+
+        Unlike values of users, numbers must not be texts. Numbers of numpy become
+        Python's.
 
         Raises
         ------
         ParameterError
-            If it is out of range; the message contains the estimator's name of the
-            parameter.
+            If the value is out of range. The message contains the name of the
+            estimator's argument, not the label for users.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
@@ -340,7 +352,7 @@ class Parameter:
                     else (int, float, np.integer, np.floating)
                 )
                 is_number = isinstance(value, numbers) and not isinstance(value, bool)
-                if is_number and self._inside(value) and value not in _INFINITE:
+                if is_number and self._is_in_range(value) and value not in _INFINITE:
                     return int(value) if is_integer else float(value)
                 adjective = "finite " if self.high == inf else ""
                 if is_integer:
@@ -352,8 +364,8 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *earlier_keys, last = [key for key, _ in self.choices]
-                # Types are compared first, because comparing an array with a text has
-                # no single truth value.
+                # The type is compared first: the comparison of an array with a text has
+                # no single truth value, and 1 == True.
                 if any(
                     isinstance(value, type(key)) and value == key
                     for key in (*earlier_keys, last)
@@ -377,7 +389,8 @@ class Parameter:
                         f", or a sum or product such as {last} * {earlier_keys[0]}"
                     )
             case _:
-                # Estimators take values of other kinds in another form.
+                # No estimator has an argument of another kind: ids of features become
+                # columns, for example.
                 raise AssertionError(self.kind)
         raise ParameterError(self.name, value, expected)
 
@@ -395,7 +408,7 @@ class Parameter:
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
-        # One value or several: None if the value is a single one.
+        # The individual values; None if there is only one.
         items = apart(self.kind, value, self.label)
         if items is None:
             return self._validate_one(value)
@@ -460,8 +473,9 @@ class Parameter:
             case _:
                 raise AssertionError(self.kind)  # a grid has a function of its own
 
-    def _inside(self, number: float) -> bool:
+    def _is_in_range(self, number: float) -> bool:
         """Return whether a number is in the range of the parameter."""
+        # TOML files and compiled code support no larger integers.
         high = (
             min(self.high, GREATEST_INTEGER) if self.kind is Kind.INTEGER else self.high
         )
@@ -483,7 +497,7 @@ class Parameter:
             except (TypeError, ValueError, OverflowError):
                 raise ParameterError(self.label, value, self.expected) from None
         for number in values:
-            if not self._inside(number) or number in _INFINITE:
+            if not self._is_in_range(number) or number in _INFINITE:
                 raise ParameterError(self.label, number, self.expected)
         if not values:
             raise ParameterError(self.label, value, self.expected)
@@ -491,19 +505,21 @@ class Parameter:
 
     def _validate_number(self, value: Any) -> float | int | None:
         """Return a number in the range, or None for an empty value; ParameterError for any other value."""
+        # An empty value stands for None, if the parameter has a word for None.
         if value in (None, "", self.none_label, *self.none_names):
             if self.none_label:
                 return None
             raise ParameterError(self.label, value, self.expected)
         try:
-            number = self._read(str(value).strip())
+            number = self._parsed_number(str(value).strip())
         except ValueError:
             raise ParameterError(self.label, value, self.expected) from None
-        if isinstance(value, bool) or not self._inside(number) or number in _INFINITE:
+        is_valid = self._is_in_range(number) and number not in _INFINITE
+        if isinstance(value, bool) or not is_valid:
             raise ParameterError(self.label, value, self.expected)
         return number
 
-    def _read(self, text: str) -> float | int:
+    def _parsed_number(self, text: str) -> float | int:
         """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer."""
         if self.kind is Kind.INTEGER:
             return int(text)
@@ -522,6 +538,7 @@ class Parameter:
         """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
+        # The error gets the parameter's label in place of "measure".
         try:
             named_measure = measure(value)
         except ParameterError as error:
@@ -549,6 +566,7 @@ class Parameter:
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)
+            # int() cuts off decimals of numbers, but refuses them in texts.
             are_whole = all(
                 isinstance(item, str) or int(item) == item for item in items
             )
@@ -562,7 +580,10 @@ class Parameter:
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
-        """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5"."""
+        """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5".
+
+        The word "milliseconds", for measured costs, is returned unchanged.
+        """
         # A text is either the word for measured costs, or pairs "id: cost" with commas
         # or semicolons in between.
         if isinstance(value, str):
@@ -593,6 +614,7 @@ class Parameter:
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
+            # None, an empty text, is written as the parameter's word for it.
             return self.kind.between.join(
                 self._format_one(v) or self.none_label for v in value
             )

@@ -61,9 +61,9 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only known from a study are found, too. The key of a method of
-        a Python file may lack the checksum after "@": the latest added method of this
-        file is then found.
+        Methods that are only described by a study are found, too. The key of a method
+        of a Python file ends with "@" and a checksum. Without this end, the method that
+        was added last from this file is found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
@@ -82,7 +82,7 @@ class MethodRegistry:
         return method
 
     def add(self, entry: Method) -> Method:
-        """Add a method for this process; it replaces an added method with the same key.
+        """Check a method and add it for this process; it replaces an added method with the same key.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class MethodRegistry:
         Returns
         -------
         Method
-            The method as it was added.
+            The same entry.
 
         Raises
         ------
@@ -111,6 +111,7 @@ class MethodRegistry:
                     "A method with the key {key} exists already. Choose another key."
                 )
                 raise PlanError(text.format(key=shown(entry.key)))
+            # Later entries replace earlier ones with the same key.
             self._listed = _by_kind([*entries.values(), entry])
             return entry
 
@@ -140,7 +141,11 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
 
 
 def _methods_of_plugins() -> list[Method]:
-    """Return the methods of all plug-ins, and warn about methods that cannot be used."""
+    """Return the methods of all plug-ins, and warn about methods that cannot be used.
+
+    Methods of other packages get the package as their origin; RankStudio's own have
+    none.
+    """
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")
     message = tr("A method of the plug-in {name} cannot be used: {reason}")
@@ -181,7 +186,7 @@ def refuse_invalid(entry: object) -> None:
     if entry.family not in ("selector", "ranker"):
         text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
         raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
-    # The last checks are of all texts, names and parameters of the entry.
+    # Then all texts, names and parameters of the entry; each check raises a PlanError.
     _refuse_texts(entry)
     _refuse_bibtex(entry)
     _refuse_unknown(entry.key, "capabilities", entry.capabilities, CAPABILITIES)
@@ -193,7 +198,7 @@ def refuse_invalid(entry: object) -> None:
 
 def _refuse_texts(entry: Method) -> None:
     """Raise a PlanError for a text of a method that is not a single line, or too long."""
-    # The objects that have the texts.
+    # First the fields that are objects with texts of their own.
     for name, kind in (
         ("description", Description),
         ("criterion", Criterion),

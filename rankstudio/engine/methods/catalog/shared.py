@@ -201,7 +201,8 @@ def max_iter(
 ) -> Parameter:
     """Return the parameter that limits a method's iterations, from 1 to ``high``.
 
-    ``source`` is the place in the paper where it is named T; "" if it is not.
+    ``default`` is its default. ``source`` is the passage of the paper that names it T;
+    "" if none does.
     """
     return Parameter(
         name="max_iter",
@@ -218,7 +219,7 @@ def max_iter(
 
 
 def rounds(default: int, source: str) -> Parameter:
-    """Return the parameter that limits the rounds of boosting; ``source`` is its place in the paper."""
+    """Return the parameter that limits the rounds of boosting; ``source`` is the passage of the paper about it."""
     return Parameter(
         name="n_rounds",
         label="rounds",

@@ -61,10 +61,10 @@ class Wrapped:
     values: Mapping[str, Any]
 
     def trained(self, data: QueryData, size: int) -> Any:
-        """Return the object trained on documents, or the scores of a function, one per feature.
+        """Make an object of the target's class, train it on documents, and return it.
 
-        ``size`` is the number of features to select, for an object that has an argument
-        for it.
+        If the target is a function, return its scores, one per feature. ``size`` is the
+        number of features to select, for a class that has an argument for it.
 
         Raises
         ------
@@ -72,7 +72,8 @@ class Wrapped:
             If training fails.
         """
         arguments = self._arguments(size)
-        # Copies, because foreign code may change its arguments.
+        # Copies, because foreign code may change its arguments. A parameter of the
+        # method decides whether features are centred within queries.
         X = np.array(
             data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C"
         )
@@ -80,8 +81,8 @@ class Wrapped:
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             with PRINTED_AS_NOTES:
-                # A function has its result at once; an object is trained, and may
-                # return itself or another object.
+                # A function returns its result at once. An object has ``fit``, which
+                # returns itself, another object, or None.
                 if not isinstance(self.target, type):
                     return np.asarray(
                         self.target(
@@ -126,7 +127,8 @@ class Wrapped:
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
-        # The last ones: no parameter of the method has the name of a seed.
+        # The seed, under each of its usual names that the class or function has. No
+        # parameter of the method has such a name, so nothing is replaced.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -192,7 +194,8 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        An order has at most k features; a set is complete, whatever its size.
+        Of an order, the first k features are returned; a set is complete, whatever its
+        size. The result sets the attribute ``_is_set``.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
@@ -206,6 +209,7 @@ class WrappedSelector(Wrapped, PathSelector):
             order = order if smaller.is_set else smaller
         if not order.columns.size:
             raise MethodError(self.entry.label, tr("it selects no feature"))
+        # The caller sets these attributes of the estimator.
         attributes = {"_is_set": order.is_set}
         columns = order.columns if order.is_set else order.columns[:k]
         return Ordering(features=columns, candidates=order.scores, found=attributes)
@@ -214,11 +218,13 @@ class WrappedSelector(Wrapped, PathSelector):
         """Yield one step per feature of the order; for a set, only the step with all of its features."""
         last: Step | None = None
         for item in super().work(data):
-            # The steps of a set would be in an order without meaning.
+            # The steps of a set would be in an order without meaning: only the last
+            # one, with the whole set, counts.
             if isinstance(item, Step) and self._is_set:
                 last = item
             else:
                 yield item
+        # It becomes step 1, without scores of candidates.
         if last is not None:
             yield Step(
                 number=1,
@@ -245,7 +251,8 @@ class WrappedSelector(Wrapped, PathSelector):
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
-        # With only two ranks, a set may say the same, and is preferred.
+        # Rank 1 is the best, so scores are negative ranks. Two different ranks are only
+        # a set and the rest: an attribute with the set is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         # A set: a mask or columns, which some classes return by a method.
@@ -269,9 +276,10 @@ class WrappedSelector(Wrapped, PathSelector):
         raise MethodError(self.entry.label, text)
 
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
-        """Return the order of n features by descending scores, the attribute ``name`` of the object.
+        """Return the order of n features by descending scores, with the scores.
 
-        Scores with several rows, one per class, are added up. Raises a MethodError for
+        ``values`` are the scores, (n,) or with one row per class, which are added up.
+        ``name`` is the attribute that has them, for errors. Raises a MethodError for
         other shapes, or scores that are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
@@ -293,9 +301,9 @@ class WrappedSelector(Wrapped, PathSelector):
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
-        """Return the columns (k,) that an object of another library gives as integers.
+        """Check and return the columns (k,) of features that an object of another library has selected.
 
-        Raises a MethodError if these are not different columns of n features.
+        Raises a MethodError unless they are different integers from 0 to n - 1.
         """
         values = np.asarray(columns)
         are_valid = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
@@ -374,7 +382,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         return 1
 
     def learn(self, data: Any) -> Iterator[Step]:
-        """Yield one step: the model with all features, by its weights if it is linear."""
+        """Train the model on all features, and yield it as one step, with its weights if it is linear."""
         model = self.trained(data, data.X.shape[1])
         n = data.X.shape[1]
         all_columns = tuple(range(n))
@@ -392,8 +400,8 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
-        # Any other model predicts itself; its importances, or else equal ones, stand
-        # for the weights.
+        # Any other model is kept and predicts the scores. In place of weights, the step
+        # has the model's importances of features, or else ones.
         importance = np.asarray(
             getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64
         )
@@ -424,24 +432,27 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    This is tried with documents X (m, n), up to rounding, because the ``coef_`` of a
-    model, here ``weights`` (n,), may have another meaning.
+    The attribute ``coef_`` of a model, here ``weights`` (n,), may have another meaning.
+    So the scores of documents X (m, n) are compared with their weighted sums, up to
+    rounding.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
+    # The tolerance refers to the largest score; "tiny" only avoids 0.
     largest = max(
         float(np.abs(sums).max()),
         float(np.abs(scores).max()),
         np.finfo(np.float64).tiny,
     )
+    # Equal differences are the constant; ptp is their maximum minus their minimum.
     return bool(np.ptp(differences) <= _LINEARITY_TOLERANCE * largest)
 
 
 def adapter(
     target: Callable[..., Any], entry: Method, size_argument: str
 ) -> type[LinearRanker]:
-    """Return an estimator class for a class or a function of another library.
+    """Return a new estimator class of RankStudio that wraps a class or a function of another library.
 
     Parameters
     ----------

@@ -168,8 +168,8 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # The key of a plan has the beginning of the file's checksum, which is "" without
-        # "@"; a file with another one has changed.
+        # In a plan, the beginning of the file's checksum follows after "@". A file with
+        # another checksum has changed; without "@", the beginning is "", which fits any.
         if not code.origin.version.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -267,7 +267,7 @@ def _file_and_name(text: str) -> tuple[Path, str]:
 
 
 def code_of_file(path: Path, name: str = "") -> Code:
-    """Run a Python file, and return the code of a class or function in it.
+    """Run a Python file, and return a record of a class or function in it, with the file's text.
 
     Parameters
     ----------
@@ -374,14 +374,15 @@ def entry_of(code: Code) -> Method:
         If the class or function is no method.
     """
     target = code.target()
-    # An entry that the class declares, with the key of this code.
+    # A class may declare its entry, as the attribute ``entry``.
     declared_entry = getattr(target, "entry", None)
     if isinstance(declared_entry, Method):
         fields = {
             name: getattr(declared_entry, name)
             for name in declared_entry.__dataclass_fields__
         }
-        # The key and the origin of this code replace the declared ones.
+        # Key and origin, which come last, replace the declared ones: they say which
+        # file or library the class is from.
         return LocalMethod(
             **{**fields, "key": code.key, "origin": code.origin, "code": code}
         )
@@ -405,7 +406,7 @@ def _shared_fields(
 
     ``selects`` says whether the code selects features or only ranks.
     """
-    # The last part of an import path.
+    # The name of the class or function, without the path of its module.
     label = code.name.rpartition(".")[2]
     return {
         "key": code.key,
@@ -419,16 +420,17 @@ def _shared_fields(
         "estimator": "",
         "origin": code.origin,
         "code": code,
+        # The real durations are not known before a run.
         "seconds": Seconds(fold=0.1, fit=0.1),
     }
 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the catalog entry of an estimator of RankStudio's kind that declares none."""
-    # A path of features is ranked by RankRLS with its λ; any other estimator has a
-    # criterion of its own.
+    # The features of a PathSelector are ranked by RankRLS, whose parameter is λ. Any
+    # other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
-    # These come from RankStudio's own entries.
+    # The skipped arguments have ready-made parameters, or are options of a plan.
     parameters = parameters_of(
         target, skip=("regularization", "groups", "costs", "budget")
     )
@@ -454,7 +456,8 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     )
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
-    # A ranker has only its own parameters; RankRLS with its λ follows a selector.
+    # A ranker has only its own parameters. After a selector, RankRLS ranks with the
+    # features, so its λ is a parameter, too.
     if not is_selector:
         return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
@@ -476,7 +479,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
     # A method of a file: the file is run once.
     if code.origin.kind is OriginKind.FILE:
         return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
-    # A method of a package: the import may take too long, fail, or be cancelled.
+    # A method of a package: the import may take too long, fail, or be cancelled. So it
+    # runs on another thread, with a time limit.
     module, _, name = code.name.rpartition(".")
     try:
         target = called(
@@ -484,8 +488,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        # The exception of the import itself has a type worth naming; a time limit has
-        # only a sentence.
+        # An exception of the import is the cause, and its type is named. Without a
+        # cause, the time limit was exceeded, which the error says by itself.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"
@@ -513,7 +517,8 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name
-    # Tracebacks show the lines that were run, also in a worker without the file.
+    # Tracebacks read lines from this cache. So they show the lines that were run, also
+    # in a worker on a computer without the file.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     try:

@@ -107,7 +107,7 @@ class ProgramMethod(Method):
 
 
 def method_of_command(key: str) -> Method:
-    """Return the method of a command line.
+    """Return the method that runs the program of a command line.
 
     Parameters
     ----------
@@ -125,9 +125,9 @@ def method_of_command(key: str) -> Method:
         placeholder or no result.
     """
     words = command_words(key)
-    # The files and numbers that the command uses, and the parameters that it declares.
+    # The placeholders of files and numbers, and the parameters that the command declares.
     names, settings = _placeholders(key, words)
-    is_ranker = _check_parts(key, words, names)
+    is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
     title = one_line(key.removeprefix(PREFIX).strip())[:300]
     # The label is the name of the script, if a word looks like a file, or else that of
@@ -154,8 +154,8 @@ def method_of_command(key: str) -> Method:
             origin=origin,
             seconds=Seconds(fold=5.0, fit=0.1),
         )
-    # A program that writes scores has them as the scores of its candidates; an order
-    # has none.
+    # A program that writes scores compares features by them. One that writes an order
+    # has no scores.
     candidate_score = (
         CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
     )
@@ -184,8 +184,8 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    Raises a PlanError for an unknown placeholder. The first default of a parameter
-    counts.
+    A parameter is a placeholder with a default, ``{depth=3}``. If it occurs again, its
+    first default counts. Raises a PlanError for an unknown placeholder.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -214,8 +214,8 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
     return names, settings
 
 
-def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
-    """Return whether a command line is that of a ranker; otherwise it is that of a selector.
+def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
+    """Check the placeholders of a command line, and return whether it is that of a ranker, not of a selector.
 
     ``names`` are its placeholders, such as "train" and "scores".
 
@@ -301,8 +301,8 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # It writes either scores, from which the order follows, or the order
-            # itself.
+            # It writes either scores, from which the order follows, or the order itself.
+            # Features without an order have NaN as their scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)
@@ -338,6 +338,7 @@ class ProgramSelector(RunsProgram, PathSelector):
         Raises a MethodError for an invalid file.
         """
         words = self.written_words(path)
+        # A word that is no number makes this list shorter than that of the words.
         numbers = [int(word) for word in words if word.isdecimal()]
         are_distinct_numbers = len(numbers) == len(words) > 0 and len(
             set(numbers)
@@ -360,7 +361,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
         return 1
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Train by running the program, and yield one step: the model with all features, after progress events."""
+        """Run the program that trains, and yield progress events, and then one step: the model with all features."""
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
@@ -377,8 +378,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
                     )
                 )
             model = self.written_bytes(folder / "model.txt")
-        # The importance of all features is 1, because the model is a file of unknown
-        # form.
+        # The model is a file of unknown form, so the importance of each feature is not
+        # known: all are 1.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),
@@ -390,7 +391,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
         )
 
     def scores(self, model: bytes, X: Floats) -> Floats:
-        """Return the scores of documents that the second command writes.
+        """Run the second command, which scores documents with a model, and return the scores.
 
         Parameters
         ----------
@@ -403,8 +404,9 @@ class ProgramRanker(RunsProgram, LinearRanker):
         ndarray of shape (m,)
         """
         words = command_words(self.entry.key)
-        # The command after ";" scores: its files are the model and the documents, with
-        # labels of 0.
+        # The command after ";" scores. It reads the model and the documents from files.
+        # The documents are one query, and have labels of 0, because the file's format
+        # wants labels.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)

@@ -21,7 +21,7 @@ from rankstudio.engine.plugins.guard import failure
 
 @cache
 def load(entry: Method) -> type[Any]:
-    """Import and return the estimator of a method that is not RankStudio's own.
+    """Import the estimator of another package's method, and return a subclass that checks its steps.
 
     Raises
     ------

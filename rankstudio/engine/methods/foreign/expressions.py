@@ -31,7 +31,7 @@ _SCIKIT_LEARN = (
 
 
 def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
-    """Return the value that a text describes.
+    """Return the value that a text describes, such as an object for ``"Ridge(alpha=2.0)"``.
 
     Parameters
     ----------
@@ -48,10 +48,12 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
     ParameterError
         If the text calls an unknown name, or calls a class with wrong arguments.
     """
+    # A text that is no expression is a string.
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
+    # Parsed, but not run: only some kinds of expressions have a value here.
     try:
         return _value(node, modules)
     except LookupError as error:
@@ -97,9 +99,10 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
-    """Return an estimator made by a call of its class.
+    """Call the class of an estimator with the arguments in an expression, and return the object.
 
-    Raises a LookupError, which says what was expected, for any other call.
+    The class is looked up in ``modules`` first, then in scikit-learn. Raises a
+    LookupError, which says what was expected, for any other call.
     """
     assert isinstance(node.func, ast.Name)
     # Only classes of estimators may be called, so that an expression cannot run any
@@ -126,9 +129,10 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 
 
 def _named(name: str, modules: Sequence[str]) -> Any:
-    """Return the public function or class with a name.
+    """Return the public function or class with a name, from the first module that has it.
 
-    Raises a LookupError if no module has such a name.
+    ``modules`` are searched first, then scikit-learn's. Raises a LookupError if no
+    module has such a name.
     """
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
@@ -139,7 +143,7 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 
 
 def text_of(value: Any) -> Any:
-    """Return a parameter's value in the form of a plan: plain values unchanged, objects as texts.
+    """Return a parameter's value as a plan can store it: numbers and texts unchanged, objects as texts.
 
     The text of an estimator is a call with the parameters that differ from their
     defaults.
@@ -153,7 +157,8 @@ def text_of(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple | dict):
         return repr(value)
-    # An estimator: a call with the parameters that differ from their defaults.
+    # An estimator. If its class cannot be called without arguments, all of its
+    # parameters are written.
     if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = (
             type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}

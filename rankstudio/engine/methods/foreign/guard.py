@@ -34,12 +34,16 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
         """Subclass of the estimator that checks its steps."""
 
         def learn(self, data: GivenData) -> Iterator[Step]:
+            """Make the arrays of the data read-only, and yield the method's steps."""
             # Foreign code must not change data that other methods share.
             _make_read_only(data)
             yield from super().learn(data)
 
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-            """Yield the checked steps of the method; any error that it raises becomes a MethodError."""
+            """Check and yield the steps of the method; any error that it raises becomes a MethodError.
+
+            ``entry``, from the enclosing function, names the method in errors.
+            """
             data = training_data(data)
             number_of_features = data.X.shape[1]
             # The last step so far: the numbers of steps have to increase.
@@ -61,7 +65,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                         )
                         raise MethodError(entry.label, text)
                     yield item
-            # Known errors and the ends of a run pass unchanged.
+            # Errors with a message for users, and exceptions that end a run, pass
+            # unchanged.
             except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # foreign code may raise anything
@@ -117,7 +122,7 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
 
 
 def _problem(step: Step, last: Step | None, n: int) -> str:
-    """Return the fault of a step on data with n features, as a phrase; "" for a valid step.
+    """Check a step on data with n features, and return its fault as a phrase; "" for a valid step.
 
     ``last`` is the previous step, None for the first one.
     """

@@ -31,7 +31,9 @@ class Instance:
 
 
 def instance_of(estimator: object) -> Instance:
-    """Return an estimator as a method with parameters; a new method is added to the catalog.
+    """Return the method of an estimator's class, and the estimator's parameters as in a plan.
+
+    A class that the catalog does not have is added to it.
 
     Parameters
     ----------
@@ -73,8 +75,8 @@ def instance_of(estimator: object) -> Instance:
         for name, value in values.items()
         if name in names and value is not None
     }
-    # The class's own argument for the number of features has one name for all methods.
-    # An estimator without such an argument has the name "", and so no value.
+    # Classes name the number of features differently; in a plan it has one name. For a
+    # class without such an argument, the name is "", which has no value.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
         parameters["n_features_to_select"] = size
@@ -82,7 +84,10 @@ def instance_of(estimator: object) -> Instance:
 
 
 def public_path(cls: type) -> str:
-    """Return the shortest import path of a class: ``sklearn.feature_selection.SelectKBest``.
+    """Return the shortest import path of a class, such as ``sklearn.feature_selection.SelectKBest``.
+
+    A package may offer a class that one of its modules defines, so the packages above
+    that module are tried from the outermost one.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def measure_of_file(reference: str) -> FileMeasure:
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
-    # A function of X and y is a method.
+    # A function of X and y is a method, not a measure.
     arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr(

@@ -159,7 +159,8 @@ def is_allowed_file(path: Path) -> bool:
 def allow(entry: Method | MeasureEntry) -> None:
     """Record permanently that this user allows the code of a method or a measure to run.
 
-    A file is recorded by its checksum, so that a changed file is another one.
+    A file is recorded by its checksum, so that a changed file is not allowed. Nothing
+    is written if the code is recorded already.
     """
     origin = entry.origin
     assert origin is not None
@@ -200,12 +201,13 @@ def _is_of_own_library(key: str) -> bool:
     return str(getattr(target, "__module__", "")).startswith(_OWN_LIBRARIES)
 
 
-def add_of_plan(
+def add_code_of_plan(
     keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False
 ) -> None:
-    """Add to the catalog the methods and measures that a plan or a study names by their code.
+    """Add to the catalog the methods and measures of foreign code that a plan or a study names.
 
-    They are added only if the user allows the code to run.
+    Their keys name a Python file, a library or a command. They are added only if the
+    user allows this code to run.
 
     Parameters
     ----------
@@ -248,12 +250,14 @@ def _add_measure_of_plan(
 ) -> None:
     """Add to the catalog the measure of a file that a plan names, if the user allows its code to run.
 
-    ``key`` is that of the measure after "measure:", ``folders`` are searched for the
-    file first, and ``allow_code`` says that the user allows the code now.
+    ``key`` is "measure:" followed by the key of the code, which names file, checksum
+    and function. A file is searched for in ``folders`` first. ``allow_code`` says that
+    the user allows the code now. Raises a CodeNotAllowedError otherwise.
     """
     code_key = key.removeprefix(MEASURE)
     if not names_file(code_key) or not file_key(code_key).digest:
         return  # the error is raised when the plan is read
+    # Nothing is to do if the catalog has this measure.
     file_measures = (
         entry
         for entry in MEASURES.entries()
@@ -272,10 +276,11 @@ def _add_measure_of_plan(
 
 
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
-    """Return the code that a key of a plan names, from a file in folders or among the allowed files.
+    """Find the file that a key of a plan names, run it, and return the code.
 
-    The file must have the checksum in the key, if there is one. Raises a PlanError for
-    a missing or changed file.
+    The file is searched for in ``folders``, then among the files that the user has
+    allowed. It must have the checksum in the key, if there is one. Raises a PlanError
+    for a missing or changed file.
     """
     # First the folders, then the allowed files with the same contents, wherever they
     # are.

@@ -48,7 +48,7 @@ _MAX_LENGTH = 1000  # characters of a command line, and of messages
 
 
 def command_words(key: str) -> list[str]:
-    """Return the words of the command line of a method.
+    """Return the words of the command line after "command:" in the key of a method.
 
     Raises
     ------
@@ -56,6 +56,7 @@ def command_words(key: str) -> list[str]:
         If the command line is empty, too long, or cannot be split into words.
     """
     text = key.removeprefix(PREFIX)
+    # An empty list stands for an invalid command line.
     try:
         words = (
             shlex.split(text) if key.isprintable() and len(key) <= _MAX_LENGTH else []
@@ -132,7 +133,10 @@ class RunsProgram:
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
-            """Return the text for a placeholder: ``{name=default}`` is a parameter."""
+            """Return the text for a placeholder: ``{name=default}`` is a parameter.
+
+            Other placeholders have their texts in ``values`` of the method.
+            """
             placeholder = match[1]
             setting = SETTING.fullmatch(placeholder)
             if setting:
@@ -144,8 +148,9 @@ class RunsProgram:
         gigabytes = self.values.get(MEMORY_LIMIT)
         if gigabytes is None or os.name != "posix":
             return words
-        # A shell sets the limit, its $0, and then becomes the command, its other
-        # arguments.
+        # A shell sets the limit of memory, and then becomes the command. After the
+        # script, the shell's first argument is $0, here the limit, and "$@" are the
+        # others, here the words of the command.
         kilobytes = round(float(gigabytes) * 1e6)
         return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
 
@@ -192,9 +197,9 @@ class _Program:
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        """Read the output of the process on another thread, so that it never waits for a reader."""
+        """Start a thread that reads the output of the process, so that the process never waits for a reader."""
         self.process = process
-        self.share = 0.0  # of the work that is done, as the program reports it
+        self.share = 0.0  # share of the work that is done, as the program reports it
         self._output = bytearray()
         self.reader = threading.Thread(
             target=self._read, name="rankstudio-program", daemon=True
@@ -202,10 +207,14 @@ class _Program:
         self.reader.start()
 
     def _read(self) -> None:
-        """Read lines until the program ends: "progress 0.5" is progress, other lines are kept."""
+        """Read lines until the program ends, on the reader's thread.
+
+        A line such as "progress 0.5" sets ``share``; other lines are added to the
+        output, up to a limit.
+        """
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
-        with suppress(OSError, ValueError):  # it was closed
+        with suppress(OSError, ValueError):  # the stream was closed meanwhile
             for line in iter(lambda: stream.readline(_MOST_MESSAGES), b""):
                 progress = _PROGRESS.fullmatch(line)
                 if progress:
@@ -226,8 +235,9 @@ def _running_program(
 ) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block.
 
-    ``folder`` has the files of the program, which finds it in RANKSTUDIO_FOLDER;
-    ``label`` is the method's, for errors.
+    ``arguments`` are the words of its command. ``folder`` has the files of the program,
+    which finds the folder's path in the environment as RANKSTUDIO_FOLDER. ``label`` is
+    the method's, for errors.
     """
     # A session of its own, so that the program is killed with all that it starts.
     try:

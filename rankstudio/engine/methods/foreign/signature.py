@@ -39,7 +39,7 @@ _NAMES_AND_TYPE = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*)
 def parameters_of(
     target: Callable[..., Any], skip: Sequence[str] = ()
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of a class or a function as data.
+    """Return the parameters of a method that follow from the arguments of a class or a function.
 
     Parameters
     ----------
@@ -203,16 +203,18 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts that a literal type or scikit-learn's constraint allows; () if there are none.
+    """Return the texts from which an argument's value is chosen; () if any value is possible.
 
-    ``members`` are the types of a union, and ``constraints`` what scikit-learn accepts.
-    Texts beside other values, such as numbers, are no choices.
+    ``members`` are the types of its annotation, of which ``Literal`` lists texts.
+    ``constraints`` are scikit-learn's. If they allow other values besides texts, such as
+    numbers, there are no choices.
     """
     for member in members:
         if typing.get_origin(member) is Literal:
             return tuple(
                 value for value in typing.get_args(member) if isinstance(value, str)
             )
+    # Constraints with ``options`` list texts.
     allows_only_options = len(constraints) == 1 or all(
         constraint is None or hasattr(constraint, "options")
         for constraint in constraints
@@ -240,12 +242,12 @@ def _number_type(
     )
     if may_be_word:
         return None
-    # The default says most: an int may still be the default of a float.
+    # The default says most. But a float may have a default that is written as an int.
     if isinstance(default, int):
         return float if float in members else int
     if isinstance(default, float):
         return float
-    # Without a default, the annotation decides.
+    # A default of another type is no number. Without a default, the annotation decides.
     if default is not None:
         return None
     kinds = [member for member in members if member in (int, float)]
@@ -268,10 +270,11 @@ def _number_range(
     Without an interval among the constraints, any number is allowed.
     """
     for constraint in constraints:
+        # scikit-learn's Interval; an open end is None.
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
             low = float("-inf") if constraint.left is None else float(constraint.left)
             high = float("inf") if constraint.right is None else float(constraint.right)
-            # The bound of an integer is never excluded.
+            # A parameter with integers has no excluded bounds.
             return (
                 low,
                 high,
@@ -309,7 +312,7 @@ def _documented_parameters(target: object) -> dict[str, str]:
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):
         if number + 1 < len(lines) and _SECTION.match(lines[number + 1]):
-            break  # the next section begins
+            break  # the heading of the next section
         heading = (
             _NAMES_AND_TYPE.match(line) if line and not line[0].isspace() else None
         )

@@ -126,7 +126,10 @@ class KernelIteration(_OfKernel, Iteration):
 def kernel_iteration(
     step: Iteration, kernel: Kernel, vectors: Floats, mapped: NystromFeatures
 ) -> KernelIteration:
-    """Turn an iteration of a linear method on the features of a Nyström map into one with a kernel model.
+    """Turn a linear model of mapped features into a kernel model, at an iteration of a method.
+
+    A Nyström map turns documents into features whose inner products are about the
+    kernel. A linear method learns weights of these features.
 
     Parameters
     ----------
@@ -141,7 +144,7 @@ def kernel_iteration(
     """
     model = KernelModel(kernel=kernel, vectors=vectors, weights=mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
-    # The importance of each feature, because a kernel model has no weights of features.
+    # A kernel model has no weights of features: `coef` is each feature's importance.
     coef = model.slopes()
     return KernelIteration(
         number=step.number,

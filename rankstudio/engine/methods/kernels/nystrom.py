@@ -55,7 +55,7 @@ class DependentBasisWarning(UserWarning):
 
 
 def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
-    """Draw basis vectors without replacement.
+    """Draw documents as the basis vectors of a kernel model, without replacement.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
         return np.arange(m, dtype=np.int64)
     if way == "uniform":
         return np.sort(rng.choice(m, n_basis, replace=False)).astype(np.int64)
-    # By query, in a random order within each.
+    # Documents sorted by query, in a random order within each.
     at_random = rng.permutation(m)
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.lexsort((at_random, query))
-    # Position of each document in the random order of its query.
+    # Position of each of these documents in the random order of its query.
     rank = np.arange(m) - ptr[:-1][query[order]]
     # First one document of every query in a random order of the queries, then a second
     # one, and so on.
@@ -117,8 +117,9 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
-    # Scaled to length 1, so that one tolerance serves all; vectors of length 0 are
-    # dropped.
+    # Vectors are scaled to length 1, so that one tolerance serves all. dpstrf is a
+    # Cholesky factorisation that takes the least dependent vectors first, and stops
+    # when only dependent ones remain. Vectors of length 0 are dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -128,10 +129,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 
 
 def _cholesky_or_none(gram: Floats) -> Floats | None:
-    """Return the Cholesky factor of a Gram matrix (r, r).
+    """Return the Cholesky factor of a Gram matrix (r, r) of r vectors.
 
     The result is None if a vector depends linearly on earlier vectors, up to rounding:
-    its pivot is then almost 0.
+    its pivot, the square of the factor's diagonal entry, is then almost 0.
     """
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
@@ -211,6 +212,7 @@ class NystromFeatures:
             kernel = kernel[positions]
             basis = basis[positions]
         features = solve_lower(factor, kernel).T
+        # No documents are held out yet, so there is no correction: its rank is 0.
         return cls(
             features=features,
             basis=basis,
@@ -222,9 +224,9 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        E, the factor of the basis vectors' kernel, is not stored; E = C (I + AA')^1/2
-        has the triangular ``factor`` C, and A the decomposition in ``directions`` and
-        ``shares``.
+        E, the factor of the basis vectors' kernel, is not stored, but E = C (I +
+        AA')^1/2. The triangular C is ``factor``; ``directions`` U and ``shares`` s come
+        from a decomposition of A, so that (I + AA')^-1/2 = I + U diag(s) U'.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -258,7 +260,8 @@ class NystromFeatures:
         thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
         = Z_L + Z_H A'.
         """
-        # Only the features of all basis vectors have the factor that is needed.
+        # Documents were held out before: the factor C of all basis vectors, from which
+        # this update starts, is not stored any more.
         if self.shares.size:
             raise ParameterError(
                 "rows", rows, "the rows of all held-out documents, in one call"
@@ -292,15 +295,17 @@ class NystromFeatures:
 def _without_columns(
     features: Floats, held_out: Bools, directions: Floats, shares: Floats, other: Floats
 ) -> Floats:
-    """Return Z_L + (Z_L U diag(s) + Z_H B) U' for Z = ``features``, s = ``shares`` and B = ``other``.
+    """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
-    L are the remaining columns of Z (m, r), and H the held-out ones, by the mask
-    ``held_out`` (r,). U is ``directions`` (|L|, h), and B has shape (|H|, h). Rows are
-    processed in blocks, so that memory is read only once.
+    Z is ``features`` (m, r). L are its remaining columns, and H the held-out ones, by
+    the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is ``shares`` (h,), and B
+    is ``other`` (|H|, h). Rows are processed in blocks, so that memory is read only
+    once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
-    # First and last + 1 of each run of remaining columns, in turn.
+    # Begin and end of each run of remaining columns, in turn. Held-out columns are
+    # added at both sides, so that each run has both limits.
     ends = np.flatnonzero(
         np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8))
     )
@@ -329,7 +334,7 @@ def nystrom_features(
     way: str,
     seed: int,
 ) -> tuple[NystromFeatures, str]:
-    """Draw basis vectors and map all documents.
+    """Draw basis vectors and map all documents to features whose inner products are about the kernel.
 
     Parameters
     ----------
@@ -389,7 +394,7 @@ def kernel_features(
     None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The result is
     cached for all settings.
     """
-    # A word in the key, because other decompositions have the same cache.
+    # The word tells this key from those of other decompositions in the same cache.
     key = "Nyström", kernel, n_basis, way, seed
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
@@ -417,7 +422,8 @@ def kernel_need(
     )
     # Documents that are read from disk take memory, too.
     free = shape.free - shape.read
-    # Whether all basis vectors do not fit, but a smaller number does.
+    # Too many basis vectors for the memory, but not too many documents: one basis vector
+    # would fit.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes

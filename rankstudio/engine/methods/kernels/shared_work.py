@@ -48,18 +48,21 @@ class KernelWork:
 
 
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
-    """Return the result of ``make`` for a key, computed on first use, and cached if memory allows.
+    """Return the cached result for a key, or else call ``make``, and cache its result if memory allows.
 
-    Data with some of the features store their results with the original data, so that
+    Results for some of the features are cached with the data of all features, so that
     each selection of a path is decomposed only once for all λ.
     """
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
     ).decompositions
+    # The columns say which features the result is for.
     full_key = (data.shared.columns, key)
     if full_key in decompositions:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
+    # All cached results, with this one, may use a share of the memory that is free
+    # without them. The list is a copy, because other threads may add results.
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
     if used_bytes + new_work.n_bytes <= min(
         _MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)

@@ -25,13 +25,15 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
-    """Turn the upper triangle of ``left`` = LDL' into DL', and ``right`` into L^-1 ``right``.
+    """Eliminate the unknowns of a symmetric system ``left`` x = ``right``, in place.
 
-    This is Gaussian elimination of a symmetric matrix (n, n) and a right-hand side
-    (n,); a backward substitution then solves the system. Pivots below ``smallest`` are
-    raised to it. The innermost loop runs over a row, which is contiguous memory. Four
-    pivots are eliminated at a time, so that each row is read and written a quarter as
-    often.
+    This is Gaussian elimination. ``left`` (n, n) = LDL', with L lower triangular and D
+    diagonal: its upper triangle becomes DL', and ``right`` (n,) becomes L^-1 ``right``.
+    A backward substitution then solves the system. Pivots, the entries of D, are at
+    least ``smallest``; smaller ones are raised to it.
+
+    The innermost loop runs over a row, which is contiguous memory. Four pivots are
+    eliminated at a time, so that each row is read and written a quarter as often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
@@ -80,8 +82,8 @@ def leave_out(
     """Write the weights of the models without each of the queries first … last - 1 to ``weights`` (Q, n).
 
     ``gram`` (Q, n + 1, n + 1) are the products of features and labels of each query,
-    labels last, and ``total`` their sum. The ridge regression on all other queries is
-    solved by LDL' without square roots.
+    labels last, and ``total`` (n + 1, n + 1) their sum over the queries. For each
+    query, the ridge regression on all others is solved, with the regularization λ.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -116,10 +118,14 @@ def left_out_errors(
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    The errors follow from the residuals of the model of all queries, by a system with
-    an unknown per document of the query, (2) of the module's docstring, or per
-    eigenvector, (3); the smaller one is solved. Queries with more than ``max_size``
-    unknowns in both are skipped.
+    The residuals e_q of a query q that is left out follow from its residuals r_q in the
+    model of all queries, with V (|q|, n) the scaled rows of the query:
+
+    (2) e_q = (I - VV')^-1 r_q, with an unknown per document; or
+    (3) e_q = r_q + V (I - V'V)^-1 V'r_q, with an unknown per eigenvector.
+
+    The smaller system is solved. Queries with more than ``max_size`` unknowns in both
+    are skipped.
 
     ``rows`` (m, n) are the centred features in the eigenvectors' basis, ``root`` (n,)
     is 1 / √(e + λ) with their eigenvalues e, ``residuals`` are (m,), and ``smallest`` is the
@@ -134,8 +140,8 @@ def left_out_errors(
         # The smaller system: (2) has an unknown per document, (3) one per eigenvector.
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
-        # V' for (2) and V for (3): in both cases, I minus the sum of the outer products
-        # of the rows of parts.
+        # parts is V' for (2), and V for (3). In both cases, the matrix of the system is
+        # I minus the sum of the outer products of the rows of parts.
         parts = np.empty((terms, width))
         right = np.zeros(width)
         for i in range(size):

@@ -191,8 +191,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Pairs of documents of different queries: a Gram matrix for each query.
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
-        # X^'X^, its eigenvectors and a work array of the same size; then the rows in
-        # the eigenbasis.
+        # Three matrices: X^'X^, its eigenvectors and a work array. They are (n, n), or
+        # (n, m) if there are many more features than documents. A single shard also
+        # needs a copy of the rows, in the eigenvectors' basis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
@@ -210,10 +211,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ExactExchange(self.checked("regularization"), self.pair_cost())
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function from label vectors to their leave-query-out errors, for a permutation test.
+        """Return a function that computes the leave-query-out errors of other label vectors.
 
-        Label vectors are learned as outputs of one factorisation (Paper I, 4.1). None
-        for settings without such a factorisation, and for a single query.
+        A permutation test uses it. All label vectors share one factorisation of the
+        features (Paper I, 4.1). The result is None for settings without such a
+        factorisation, and for a single query.
         """
         is_direct = (
             type(self) is RankRLS
@@ -221,7 +223,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             and is_usual(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
-        # Without ties, the labels decide which pairs count, so rows are not shared.
+        # If ties do not count, the labels decide which pairs count, and each label
+        # vector has a loss, and a factorisation, of its own.
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
@@ -229,8 +232,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        It also caches the rows of the loss, except for a subclass, which may learn in
-        another way.
+        The data also have the rows of the loss, so that training need not compute them.
+        A subclass may learn in another way, so its data are without them.
         """
         plain = super().exchanged_preferences(data)
         return (
@@ -248,13 +251,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
-        # Only one ranking, solved directly, needs another criterion than that of the
-        # steps.
+        # With several queries, or another solver, the step has the right criterion.
+        # Otherwise there is one ranking, and its criterion is replaced.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
         query_data = data.whole("RankRLS")
-        # The decomposition does not depend on λ, and is shared.
+        # The decomposition does not depend on λ, and is cached with the data.
         cache = data.shared.of(_OneRanking)
         for event in steps:
             if isinstance(event, Step):
@@ -287,8 +290,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 rows, rows.centred_labels, regularization
             )
             self._n_gradients = last.number
-            # Only the last iteration is a step: validation would choose among all,
-            # which is early stopping.
+            # Only the last iteration is a step. If all were steps, validation would
+            # choose one of them, which is early stopping.
             yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
@@ -310,7 +313,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Self:
-        """Fit to documents, labels and queries; parameters as in :meth:`steps`.
+        """Fit to documents, labels and queries.
+
+        Sets ``coef_``, ``criterion_`` and ``n_iter_``, and what ``partial_fit`` needs.
 
         Parameters
         ----------
@@ -328,7 +333,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
-        # Of several outputs, only the first one is checked and grouped with the documents.
+        # Several outputs are learned together. The checks want a single label for each
+        # document, so they get those of the first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -408,8 +414,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
-        # The weights that minimise the criterion of all queries so far; the criterion
-        # itself is not known.
+        # The weights for all queries so far. Their leave-query-out error would need the
+        # documents of earlier calls, so it is NaN.
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = (
             np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
@@ -418,7 +424,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return self
 
     def _refuse_several_outputs(self) -> None:
-        """Raise a ParameterError for a loss that does not support several outputs."""
+        """Raise a ParameterError if loss or pairs are not the default ones, as several outputs need."""
         expected = "{} with several outputs, or one output at a time"
         if name := unusual(self.pair_cost()):
             raise ParameterError(
@@ -440,8 +446,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return data
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the only step, and keep the sums to which ``partial_fit`` adds."""
+        """Set ``criterion_`` and ``n_iter_`` from the only step, and store the sums to which ``partial_fit`` adds.
+
+        The sums are X^'X^ and X^'y^; None if the solver or the pairs do not allow
+        adding.
+        """
         last = steps[-1]
+        # Conjugate gradients end with an iteration; the direct solver has a plain step.
         is_iterated = isinstance(last, Iteration)
         self.criterion_ = last.criterion
         self._sums = None
@@ -471,9 +482,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _global_models(
         self, data: QueryData, regularization: float
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the weights, the weights without each query (Q, n), and their losses on its pairs (Q,).
+        """Train with pairs of documents of all queries, or with single documents.
 
-        The pairs of training are those of ``pairs`` "all" or "pointwise".
+        The parameter ``pairs`` is "all" or "pointwise". Returns the weights (n,), the
+        weights without each query (Q, n), and the loss of each left-out query's own
+        pairs (Q,).
         """
         cost = self.pair_cost()
         if data.preferences is not None:
@@ -576,7 +589,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
-        # Of sparse data, only these columns are made dense.
+        # Of sparse data, only these columns are made dense. They are then all columns.
         if data.sparse:
             data = data.narrowed(sorted(columns))
             columns = range(len(columns))
@@ -600,7 +613,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        None for pairs of documents of different queries.
+        It scores one shard at a time. None for pairs of documents of different queries,
+        for which shards do not suffice.
         """
         if self.checked("pairs") != "query":
             return None

@@ -54,7 +54,7 @@ class ConjugateGradients:
 
     @classmethod
     def of(cls, solver: Any, tol: Any, max_iter: Any) -> ConjugateGradients:
-        """Return checked settings; ParameterError if one is out of range."""
+        """Check the parameters of an estimator, and return them as settings; ParameterError if one is invalid."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
         is_number = isinstance(tol, float | int | np.floating) and not isinstance(
@@ -102,9 +102,11 @@ class ConjugateGradients:
         -----
         O(entries of X + n) time per iteration, and memory.
         """
-        # Threads for sparse data whose iterations take long enough.
+        # Threads for sparse data whose iterations take long enough, at about 6 ns per
+        # entry. The products of dense data have the threads of BLAS.
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
+            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^.
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
@@ -124,8 +126,9 @@ class ConjugateGradients:
     ) -> Waiting[Iteration]:
         """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
 
-        ``labels`` (m,) are centred within queries. The progress is the share of the way
-        from the first gap to the tolerance.
+        ``labels`` (m,) are centred within queries. The gap is how far an iteration is
+        at most above the minimum. The progress is the share of the way from the first
+        gap to the tolerance.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):

@@ -85,9 +85,10 @@ class OutputModels:
         return residuals
 
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
-        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
+        """Return a function for each query that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
 
-        Times it, the query's residuals (|q|, v) become those of the model without it.
+        It turns the query's residuals (|q|, v) in the model of all queries into those
+        of the model without the query. The functions are made once, and stored.
         """
         if self._solvers is None:
             # L is the factor of X^'X^ + λI.
@@ -101,7 +102,8 @@ class OutputModels:
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
     """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
-    If RR' is larger than R'R, it uses (I - RR')^-1 = I + R (I - R'R)^-1 R'.
+    The smaller matrix is inverted: if RR' (|q|, |q|) is larger than R'R (n, n), then
+    (I - RR')^-1 = I + R (I - R'R)^-1 R' is used.
     """
     size, n = rows.shape
     gram = rows @ rows.T if size <= n else rows.T @ rows
@@ -228,7 +230,8 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
-    # A query in two calls would lack the pairs between the documents of the calls.
+    # A query must not be split: the pairs of a document of this call and one of an
+    # earlier call would be missing.
     repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
@@ -278,13 +281,17 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
 
-        ``share`` calls a function on threads.
+        ``share`` calls a function with each of some numbers, on several threads.
+        ``models`` and ``targets`` are those of the enclosing function.
         """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
 
-        # Several label vectors at a time, as outputs of one product.
         def learn(first: int) -> None:
+            """Write the errors of some label vectors from ``first`` on to ``criteria``.
+
+            Several vectors at a time are outputs of one product.
+            """
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             residuals = models.residuals(np.ascontiguousarray(centred[:, part]))
             criteria[part, 0] = np.einsum("mv,mv->v", residuals, residuals)

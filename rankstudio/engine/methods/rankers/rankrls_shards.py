@@ -67,11 +67,11 @@ def _leave_query_out(
     vectors: Floats,
     regularization: float,
 ) -> tuple[Floats]:
-    """Return the sum of the squared residuals of left-out queries, shape (1,).
+    """Return the sum of the squared residuals of a shard's queries, each left out of the model, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and
-    ``vectors`` (n, r) the eigenvalues and eigenvectors of X^'X^, as in
-    :class:`_Decomposed`.
+    ``coef`` (n,) are the weights trained on all queries. ``values`` (r,) and
+    ``vectors`` (n, r) are the eigenvalues and eigenvectors of X^'X^, the products of
+    the centred features of all queries.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -85,6 +85,7 @@ def _leave_query_out(
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
+    # Pivots of the systems are smaller than this only by rounding.
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
     # The system of a query is as large as its number of rows or of features, whichever
@@ -92,7 +93,10 @@ def _leave_query_out(
     n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
-        """Compute the errors of a range of queries: by the kernel, or by LAPACK for many unknowns."""
+        """Write the errors of the queries first … last - 1 to ``errors`` of the enclosing function.
+
+        The compiled kernel skips queries with many unknowns, which LAPACK then solves.
+        """
         first, last = part
         _rankrls_kernel.left_out_errors(
             rotated,
@@ -111,7 +115,8 @@ def _leave_query_out(
                 rotated[query_rows] * root, residuals[query_rows]
             )
 
-    # For the matrix of each system, and for its factorisation.
+    # The number of multiplications says whether threads are worthwhile: those for the
+    # matrix of each system, and for its factorisation.
     multiplications = float(
         (sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum()
     )
@@ -133,6 +138,7 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
     documents, or that of the eigenvectors.
     """
     size, n = V.shape
+    # (I - VV')^-1 r, or the same as r + V (I - V'V)^-1 V'r.
     if size <= n:
         held_out_residuals = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
     else:
@@ -160,10 +166,10 @@ def model_steps(
 
     Notes
     -----
-    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as
-    are the rows in the eigenbasis for a single shard. O(m²n) instead if there are at
-    least twice as many features as documents. Then for each λ the sum of |q| r min(|q|,
-    r) for the error.
+    O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at least
+    twice as many features as documents, O(m²n) instead. Both are computed once for all
+    λ, and for a single shard also the rows in the eigenvectors' basis. Then for each λ
+    the error takes the sum over queries of |q| r min(|q|, r).
     """
     # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
     # directly.
@@ -227,6 +233,7 @@ def nested_steps(
 
     The criterion of each step is the leave-query-out error of its model.
     """
+    # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
         data, np.array(order), regularization, cost
     )
@@ -241,7 +248,11 @@ def nested_steps(
 
 
 def _refuse_large(m: int, n: int) -> None:
-    """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a copy of one of them need too much memory."""
+    """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a work array do not fit into memory.
+
+    Each is a matrix (n, n) of numbers of 8 bytes, for n features; ``m``, the number of
+    documents, is only for the message. Small matrices are not checked.
+    """
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"RankRLS: {m:,} documents with {n:,} features need {memory.size(needed)} of memory, and "
@@ -275,8 +286,10 @@ def models_without(
     ):
         cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
         for regularization in regularizations:
-            # A default, so that each function keeps the λ of its own round.
+            # A default value, because a function would see later values of the loop's
+            # variable.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
+                """Write the weights without each query of a range (first, last) to ``models``."""
                 _rankrls_kernel.leave_out(grams, total, strength, *part, models)
 
             share(executor, workers, learn, pairwise(cuts))
@@ -322,8 +335,12 @@ class LeftOutRankRLS:
         return scores
 
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
-        """Return the scores centred within each query for each λ, shape (L, m)."""
+        """Return the scores centred within each query for each λ, shape (L, m).
+
+        Each document is scored by the model trained without its query.
+        """
         scores = np.empty((len(regularizations), len(data.y)))
+        # Some queries at a time; for each λ, `models` (queries, k) has a model for each.
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
@@ -351,6 +368,7 @@ class LeftOutRankRLS:
         """
         statistics = PairRows.of(data, self.cost).statistics
         Q = data.ptr.size - 1
+        # As many queries at a time as a limit of numbers in their matrices allows.
         step = max(1, _AT_ONCE // (len(self.columns) + 1) ** 2)
         for first in range(0, Q, step):
             queries = slice(first, min(first + step, Q))
@@ -364,6 +382,8 @@ class LeftOutRankRLS:
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)
+        # Blocks of whole queries limit the memory. The second number is that of numbers
+        # per document: k features, or the document's share of the matrices if greater.
         if data.preferences is None:
             blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
         else:
@@ -406,7 +426,8 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    One pass over the data, O(mn²), whose result is cached for all features and λ.
+    It has the sums of all queries, from which a query's own are later subtracted. One
+    pass over the data, O(mn²), whose result is cached for all features and λ.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)

@@ -155,10 +155,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective.
+        """Train, and yield an iteration per Newton step or cutting plane; its criterion is the objective.
 
-        With a kernel, the linear method runs on the documents' features in the Nyström
-        map.
+        With a kernel, a Nyström map turns the documents into features whose inner
+        products are about the kernel, and the linear method runs on these.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
@@ -198,7 +198,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration, with a kernel also those of the basis vectors."""
+        """Set the attributes from the last iteration, and warn if it has not converged.
+
+        With a kernel, these include ``dual_coef_``, ``basis_`` and ``basis_vectors_``.
+        """
         last = steps[-1]
         # A linear model has no kernel attributes, also if an earlier fit had set them.
         for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
@@ -211,7 +214,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         super()._finish(data, steps)
 
     def _score(self, X: Any) -> Floats:
-        """Return the scores (m,) of checked documents X (m, n)."""
+        """Return the scores (m,) of checked documents X (m, n), by the linear or the kernel model."""
         kernel = kernel_of(self)
         if kernel.function == "linear":
             return super()._score(X)
@@ -244,9 +247,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
             yield from minimise(problem, C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
-        """Return the optimiser for the loss and the solver.
+        """Return the function that minimises the loss by the solver.
 
-        Raises a ParameterError for cutting planes with another loss than the hinge.
+        Raises a ParameterError for the solver "bundle", cutting planes, with another
+        loss than the hinge.
         """
         loss = self.checked("loss")
         solver = self.checked("solver")

@@ -34,10 +34,10 @@ away, exp(-9² / 2) = 3e-18."""
 def exact_sums(
     points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
 ) -> None:
-    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · x_values).
+    """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
     ``points`` and ``weights`` (P,) are the x_j and w_j, ``h`` is the bandwidth of the
-    normal kernels, and ``x_values`` and ``out`` have shape (V,).
+    kernels, and ``x_values`` and ``out`` have shape (V,). O(PV).
     """
     for i in range(x_values.shape[0]):
         total = 0.0
@@ -51,13 +51,16 @@ def exact_sums(
 def fast_sums(
     points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
 ) -> None:
-    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x, with errors up to (1e-14 + 2 eps range / h) sum_j w_j.
+    """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
+
+    The errors are at most (1e-14 + 2 eps range / h) sum_j w_j. ``points`` and
+    ``weights`` (P,) are the x_j and w_j; ``x_values`` and ``out`` have shape (V,).
+    ``points`` and ``x_values`` ascend.
 
     The axis is cut into boxes of one bandwidth h. The points of a box enter the sums
-    only by ``TERMS`` moments of the box, which are computed here; :func:`_evaluate`
-    sums a series of them for each x. ``points`` and ``weights`` (P,) are the x_j and
-    w_j. ``points`` and ``x_values`` (V,) ascend. O(TERMS (points + x_values) + TERMS²
-    REACH (nonempty boxes)).
+    only by ``TERMS`` moments of the box, which are computed here. Then each sum is a
+    series of the moments of the boxes near x. O(TERMS (P + V) + TERMS² REACH (nonempty
+    boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -79,9 +82,10 @@ def _evaluate(
 ) -> None:
     """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
 
-    The boxes, one bandwidth h wide, begin at ``origin``. The kernels of a box are, at
-    the distance δ from the centre of the box of x, the Taylor series (4) of the
-    module's docstring. Boxes more than ``REACH`` bandwidths away add 0.
+    The boxes, one bandwidth h wide, begin at ``origin``. For an x at the distance δ
+    from the centre of its own box, the kernels of a box add up to the Taylor series
+    (4) of the module's docstring. Boxes more than ``REACH`` bandwidths away add 0. The
+    values ascend, so that the series is computed once for all x of a box.
     """
     n_boxes = moments.shape[0]
     # Row r has the Hermite functions at a distance of r - REACH bandwidths.

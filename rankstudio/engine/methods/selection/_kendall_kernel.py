@@ -46,7 +46,8 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
             stop = min(start + 2 * width, end)
             if values[middle - 1] <= values[middle]:  # in order already
                 continue
-            # The merged run is written to `values`, so the left run is copied first.
+            # The merged run is written to `values` from the left, so the left run is
+            # copied first. What remains of the right run at the end is in place already.
             for i in range(start, middle):
                 spare[i] = values[i]
             left = start
@@ -76,7 +77,7 @@ def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
 
     ``ranks`` (m,) are the ranks of the documents by one feature, ``order`` (m,) lists
     the documents of each query by rank, and query q has the positions ptr[q] to ptr[q +
-    1].
+    1] - 1.
     """
     for q in range(ptr.shape[0] - 1):
         tied = 0
@@ -148,8 +149,8 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # Numerator of (1): concordant minus discordant pairs. Pairs tied in both
-            # are subtracted twice.
+            # The numerator of τ-b: concordant minus discordant pairs. Pairs tied in both
+            # were subtracted twice, so they are added once.
             balance = (
                 pairs
                 - tied[chosen, q]

@@ -219,12 +219,13 @@ class Ordering:
         ``groups`` are g groups of columns that are selected together. In the returned
         ordering, every feature has the score of its group.
         """
-        # The best score of each group; fmax ignores features without a score, and a group
-        # without any keeps -inf, which becomes NaN.
+        # The best score of each group. fmax ignores NaN, features without a score. A
+        # group without any score stays at -inf, which becomes NaN.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
-        # The groups in the order of their first feature, k of them, and their columns.
+        # Positions of the groups in the order of their first features, the first k of
+        # them, and then all columns of these groups.
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
         return Ordering(
             features=np.array(columns, dtype=np.int64),
@@ -235,18 +236,18 @@ class Ordering:
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        A group has the score of its best feature and the total cost of its features.
-        Features without a score come last. ``groups`` are g groups of columns that are
-        selected together; ``rules`` are the costs, the budget and the number of groups,
-        each for such a group.
+        ``groups`` are groups of columns that are selected together. A group has the
+        score of its best feature and the total cost of its features. Features without a
+        score come last. ``rules`` has a cost per group, the budget, and the maximum
+        number of groups.
         """
-        # The best score of each group; fmax ignores features without a score, whose
-        # groups keep -inf.
+        # The best score of each group. fmax ignores NaN, features without a score; the
+        # groups of only such features stay at -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
-        # The affordable group with the greatest worth, again and again, until none is
-        # affordable.
+        # Each round selects the affordable group with the greatest score per cost, until
+        # none is affordable.
         gains = worth(best, rules.costs)
         remaining = rules.allowed.copy()
         selected = list[int]()
@@ -348,9 +349,9 @@ class PathSelector(GrowingSelector):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature or group: RankRLS with this feature and all earlier ones.
+        """Order the features, and yield one step per selected feature or group, after progress events.
 
-        Progress events come first. ``data`` may be plain data, or data in shards.
+        The model of a step is RankRLS with this feature or group and all earlier ones.
         """
         # scipy is imported where it is needed: reading the catalog must not wait for
         # it.
@@ -361,7 +362,8 @@ class PathSelector(GrowingSelector):
         k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
-        # Rules of the costs; without costs, the order of the features is enough.
+        # With costs, rules say which features are affordable. Features are neither
+        # pinned nor banned, and there is no random choice of candidates.
         if has_costs:
             rules = Constraints.of(
                 groups,
@@ -374,7 +376,7 @@ class PathSelector(GrowingSelector):
                 budget=self.budget,
                 size_penalty=0.0,
             )
-        # Costs and groups reorder the features, so that all of them need a score.
+        # Costs and groups reorder the features, so all of them have to be ordered.
         n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
         # The order of the features, cut to k groups or to the budget.
         ordering = yield from self._order(data, n_ordered)
@@ -387,7 +389,8 @@ class PathSelector(GrowingSelector):
         # which the steps take those with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
-        # `size` is the number of features up to the end of each group.
+        # `size` is the number of features up to the end of each group. Models that end
+        # within a group are no steps.
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
             # The scores of the features that were not selected before this step.
@@ -404,7 +407,8 @@ class PathSelector(GrowingSelector):
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Return the order of the first k features, computed once for all λ, with progress events.
 
-        Also set the attributes that a fitted selector has, such as its scores.
+        Also sets the attributes of a fitted selector that the order comes with, such as
+        its scores.
         """
         orderings = data.shared.of(_Orderings).found
         key = (type(self), self._without_lambda(), k)
@@ -414,8 +418,12 @@ class PathSelector(GrowingSelector):
         return ordering
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
-        """Return the names and values of the parameters that the order depends on, as part of a key of a cache."""
-        applied_afterwards = {"groups", "costs", "budget"}  # to the finished order
+        """Return the names and values of the parameters that the order depends on, as part of a key of a cache.
+
+        λ is among them only if the selector uses it to order the features.
+        """
+        # These are applied to the finished order.
+        applied_afterwards = {"groups", "costs", "budget"}
         ignored = (
             applied_afterwards
             if self.orders_by_lambda
@@ -461,8 +469,8 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties, as in greedy RankRLS, because
-    sums over queries in another order differ in their last bits.
+    Scores that differ only by rounding count as ties, because sums over queries in
+    another order differ in their last bits. NaN, no score, comes last.
 
     Examples
     --------
@@ -472,16 +480,17 @@ def best_first(scores: Floats, k: int) -> Ints:
     """
     order = np.argsort(-scores, kind="stable").astype(np.int64)
     magnitudes = np.abs(scores[np.isfinite(scores)])
-    tie = TIE * float(magnitudes.max(initial=0.0))
+    max_tie_gap = TIE * float(magnitudes.max(initial=0.0))
     descending = scores[order].tolist()
-    # A level are tied scores. It starts where a score is lower than that at the start of
-    # the level before, by more than rounding.
+    # Tied scores are a level. A level starts at the first score that is lower, by more
+    # than rounding, than the score at the start of the level before.
     starts = [0]
     for index, score in enumerate(descending):
         # The negated condition also holds for NaN: each is a level of its own, at the
         # end.
-        if not score >= descending[starts[-1]] - tie:
+        if not score >= descending[starts[-1]] - max_tie_gap:
             starts.append(index)
+    # Number of each score's level: the level increases by 1 at each start but the first.
     level_begins = np.zeros(order.size, dtype=np.int64)
     level_begins[starts[1:]] = 1
     level = np.cumsum(level_begins)

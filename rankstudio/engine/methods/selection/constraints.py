@@ -76,16 +76,16 @@ class Constraints:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Return the rules of a search among groups, from parameters that refer to columns.
+        """Check the parameters of a search among features, and return the same rules for groups of features.
 
-        Parameters have the names of the attributes, in terms of features, not of
-        groups: ``banned`` are the columns that may not be selected, ``costs`` has shape
-        (features,), and None means no limit. Checks what the catalog does not check.
-        Raises a ParameterError that names the invalid parameter.
+        ``pinned`` are the columns that are always selected, and ``banned`` those that
+        never are. ``costs`` (n,) has a cost per feature. None means no limit or no
+        costs. Raises a ParameterError that names the invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
-        # A banned column bans its whole group, so that no pinned group may have one.
+        # A banned column bans its whole group, so a group must not have both a banned
+        # and a pinned column.
         banned_columns = _checked_columns("banned", banned, n)
         conflicts = sorted(
             column
@@ -99,7 +99,7 @@ class Constraints:
                 f"features that are not pinned ({conflicts[0]} is)",
             )
         banned_groups = groups.containing(banned_columns)
-        # The number of features to select: all that are not banned, unless it is given.
+        # The number of groups to select: by default, all that are not banned.
         n_free = len(groups.groups) - len(banned_groups)
         if n_free == 0:
             raise ParameterError(
@@ -155,13 +155,14 @@ def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ..
 def _checked_budget(
     budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]
 ) -> float:
-    """Return the budget, infinite for None.
+    """Check and return the budget, infinite for None.
 
-    ``prices`` (g,) are the costs of the features, or None, ``allowed`` (g,) tells which
-    may be selected, and ``pinned`` are the positions of those that are always selected.
+    ``prices`` (g,) are the costs of groups of features, or None. ``allowed`` (g,) is
+    the mask of those that may be selected, and ``pinned`` are the positions of those
+    that are always selected.
 
-    Raises a ParameterError if the budget covers neither the cheapest feature nor, if
-    some features are pinned, all of these.
+    Raises a ParameterError if the budget does not cover the pinned groups, or without
+    these the cheapest one.
     """
     if budget is None:
         return float(np.inf)
@@ -173,14 +174,14 @@ def _checked_budget(
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
-    # The least total that any selection costs, and what it is the cost of.
+    # The least cost of any selection, and which features have this cost.
     least = float(prices[allowed].min())
-    of = "cheapest feature"
+    cheapest = "cheapest feature"
     if pinned:
         least = float(prices[list(pinned)].sum())
-        of = "pinned features"
+        cheapest = "pinned features"
     if budget * (1 + _ROUNDING) < least:
         raise ParameterError(
-            "budget", budget, f"at least {least:g}, the cost of the {of}"
+            "budget", budget, f"at least {least:g}, the cost of the {cheapest}"
         )
     return float(budget)

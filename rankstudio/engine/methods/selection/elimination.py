@@ -23,7 +23,7 @@ def eliminate(
     tie: float,
     share: float = 0.0,
 ) -> Waiting[tuple[Ints, Floats]]:
-    """Return columns in the opposite order of their elimination, and the importances of the first k.
+    """Eliminate the least important column again and again, and return the columns, the last remaining one first.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def eliminate(
         n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
         for _ in range(n_dropped):
             position = _least(importance, tie)
-            # The feature dropped now is the last of the order among those that remained;
-            # only the first k positions of the order are wanted.
+            # The order ends with the columns dropped first, so this column's position
+            # in it is remaining.size - 1. Only the first k positions have importances.
             if remaining.size <= k:
                 candidate_importances[remaining.size - 1, remaining] = importance
             dropped.insert(0, int(remaining[position]))

@@ -182,10 +182,11 @@ class ExpectedDivergence(ScoredSelector):
         return sums_need(shape).plus(_PER_DOCUMENT * shape.m)
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
-        """Return the densities of a column's values in each grade of labels, which are compared to score it.
+        """Return the density of a feature's values in each grade of labels.
 
-        They are evaluated at the values in the validation documents, or in the training
-        documents if there are no others.
+        FS-ED compares these densities to score the feature, the one in ``column``. They
+        are evaluated at its values in the validation documents, or without these in the
+        training documents.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -199,11 +200,11 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features by importance plus divergence; constant features come last.
+        """Order features by importance plus divergence, and return the first k, after progress events.
 
-        Progress events come first. The importance of a feature is NDCG@10 of the
-        ranking by it alone; its divergence tells how much its values differ between the
-        grades.
+        The importance of a feature is NDCG@10 of the ranking by it alone. Its
+        divergence says how much its values differ between grades of labels. Features
+        that are constant within all queries come last.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -230,7 +231,7 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Yield, for the first ``n_features`` steps, all features' scores and each query's part in them.
+        """Return an iterator over the first ``n_features`` steps: all scores, and each query's part in them.
 
         A score is importance plus divergence. None with groups or costs, because the
         scores of groups, or per cost, have no such parts.
@@ -247,7 +248,7 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
-        """Return how much the divergences decrease without each query, shape (n, Q).
+        """Return how much the divergence of each feature decreases without each query, shape (n, Q).
 
         Densities are estimated again without each of up to 20 random groups of queries.
         The decrease is divided among the queries of the group by their numbers of
@@ -304,10 +305,10 @@ def divergences(
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
     """Return the expected divergence of each feature, shape (n,), with progress events.
 
-    It is the sum over pairs of grades of the Jensen-Shannon divergence between the
-    feature's densities in the two grades, times their distance. ``normalised``
-    densities sum to 1; ``exact`` ones are summed kernel by kernel. A part of the
-    features is read at a time.
+    Two grades diverge by the Jensen-Shannon divergence of the feature's densities in
+    them, times the distance of the grades. This is summed over all pairs of grades.
+    ``normalised`` densities sum to 1; ``exact`` ones are summed kernel by kernel.
+    Features are read in parts.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -316,7 +317,10 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
     d = np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
-        """Return the divergence of feature j with the values (m,) in the documents."""
+        """Return the divergence of feature j with the values (m,) in the documents.
+
+        Uses ``data``, ``grade`` and the settings of the enclosing function.
+        """
         points = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, points, normalised, exact).divergence
 
@@ -344,7 +348,7 @@ def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
     def read(_: int, shard: Shard, shard_data: QueryData) -> None:
-        """Copy the columns of a shard's documents."""
+        """Copy the columns of a shard's documents to ``feature_rows``; the shard's number is not used."""
         feature_rows[:, shard.rows] = shard_data.X[:, columns.start : columns.stop].T
 
     yield from data.visited(read, _PROGRESS_TEXT)
@@ -431,8 +435,9 @@ def _compared(
             if not normalised:
                 sums /= grade_values.size * h * np.sqrt(2.0 * np.pi)
         if normalised:
-            # Without any density at these values, the mass of each point moves to the
-            # nearest of them.
+            # The sum may be 0 at all these values, which are too far from the grade's.
+            # Each point's weight then moves to the nearest value. It is divided by
+            # `counts`, because the density counts once for each document with a value.
             if _total(densities[r], counts) == 0.0:
                 densities[r] = _move_to_nearest(points, weights, places) / counts
             densities[r] /= _total(densities[r], counts)
@@ -479,7 +484,7 @@ def _total(density: Floats, counts: Floats) -> float:
 
 
 def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
-    """Return the weights (places,) after moving the weight of each point to the nearest place.
+    """Move the weight of each point to the nearest place, and return the weight of each place, (D,).
 
     ``points`` and ``weights`` (P,) are values and how much each counts; ``places`` (D,)
     are the ascending values to which the weights move. If two places are equally near,
@@ -507,9 +512,10 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
-    """Return the validation documents as an array of shape (V, n).
+    """Check validation documents, and return them as an array of shape (V, n).
 
-    Raises a DatasetError for a wrong shape or an invalid number.
+    ``n`` is the number of features of the training documents. Raises a DatasetError for
+    another shape or an invalid number.
     """
     validation = np.asarray(X_validation, dtype=np.float64)
     if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:

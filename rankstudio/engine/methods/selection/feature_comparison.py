@@ -55,9 +55,9 @@ def single_feature_gains(
 
     Notes
     -----
-    O(nm log m) for m documents and n features; cached with the data. A feature that is
-    constant within every query has the measure of the order of the file: see
-    ``informative_columns``.
+    O(nm log m) for m documents and n features; cached with the data. Ranked by a feature
+    that is constant within every query, documents keep the order of the file, and the
+    feature has the measure of this order.
 
     Examples
     --------

@@ -164,10 +164,12 @@ class FSBFS(PathSelector):
             )
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
-            # The models weigh new features; times the combinations, these are weights of
-            # the original features. The best measure that each feature reached in the search of this subset.
+            # The best measure of the subsets with each feature, in the search for this
+            # subset.
             candidate_scores = np.full(data.X.shape[1], np.nan)
             candidate_scores[list(node.reached)] = list(node.reached.values())
+            # The model weighs new features. Multiplied by the combinations, its weights
+            # are those of the original features.
             yield Step(
                 number=len(nodes),
                 selected=features,
@@ -181,13 +183,13 @@ class FSBFS(PathSelector):
     ) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others, with progress events.
 
-        A :class:`Node` is a subset of features with its combination. The search ends
-        after ``max_nodes`` subsets, or when no feature remains. A subset is cached as
-        soon as it is found, because a caller may stop early. A search that continues
-        starts anew from its seed, finds the cached subsets again, and does not yield
-        them a second time.
+        A :class:`Node` is a subset of features with the weights that combine them. The
+        search ends after ``max_nodes`` subsets, or when no feature remains. A subset is
+        cached as soon as the search has it, because a caller may stop early. A later
+        search starts again from the same seed, so it first repeats the cached subsets,
+        which are not yielded a second time.
         """
-        # The cached subsets come first; with all of them known, no search is needed.
+        # The cached subsets come first. If these are all, no search is needed.
         key = type(self), self._without_lambda()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
         n_known = len(partition.nodes)
@@ -206,8 +208,9 @@ class FSBFS(PathSelector):
                 yield node
             if n_found == max_nodes:
                 break
-        # Also after the break: ``max_nodes`` follows from the parameters in the key, so
-        # this cache never needs more subsets. Not reached if the caller stops early.
+        # All subsets that this cache ever needs, also after the break: its key has the
+        # parameters from which ``max_nodes`` follows. If the caller stops early, this
+        # line is not reached.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
@@ -226,12 +229,11 @@ class FSBFS(PathSelector):
             ascent = yield from opening
             # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
+            # All features are constant: a single subset with the first feature, and
+            # equal scores. The loops below then do nothing.
             if not remaining:
-                # All features are constant: a single subset with the first feature, and
-                # equal scores.
                 value = yield from ascent.measured(np.zeros(n))
                 yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
-            # The loop below does not run then.
             search = BestFirstSearch(
                 ascent=ascent,
                 size=size,
@@ -244,7 +246,7 @@ class FSBFS(PathSelector):
             singles = {}
             for feature in remaining:
                 singles[feature] = yield from search.single(feature)
-            # Each search takes its features from those that remain for the next one.
+            # Each search selects among the features that are in no earlier subset.
             n_informative = len(remaining)
             while remaining:
                 search_events = search.best_subset(remaining, singles)
@@ -400,7 +402,14 @@ class BestFirstSearch:
         max_iter: int,
         rng: np.random.Generator,
     ) -> None:
-        """Keep the settings; a search begins with :meth:`best_subset`."""
+        """Store the settings; :meth:`best_subset` searches.
+
+        ``ascent`` measures models and searches along weights. ``size`` is the maximum
+        number of features of a subset, and ``patience`` the number of expansions
+        without a better subset after which a search ends. The weights of a subset are
+        swept up to ``max_iter`` times, or until the measure improves by at most
+        ``tolerance``. ``rng`` draws the order of the weights.
+        """
         self._ascent = ascent
         self._size = size
         self._patience = patience
@@ -424,15 +433,15 @@ class BestFirstSearch:
     def best_subset(
         self, remaining: list[int], singles: dict[int, Node]
     ) -> Generator[WorkProgress | None, None, Node]:
-        """Find the best node among subsets of the remaining features; ties go to the first node found.
+        """Search the best node among subsets of the remaining features; of equal ones, the earlier node wins.
 
         A node is a subset of features with the weights of their combination, and
-        ``singles`` has the node of each single feature. The search yields before each
-        new node, so that the caller can stop. Features with a final weight of 0 are not
-        part of the resulting subset.
+        ``singles`` has the node of each single feature. The search yields None or
+        progress before each new node, so that the caller can stop. Features with a
+        final weight of 0 are left out of the resulting subset.
         """
-        # Second key of the queue: among equal measures, the node found first. The first
-        # key is the negated measure, because a heap yields its smallest item.
+        # An item of the queue begins with the negated measure, because a heap yields its
+        # smallest item. A number follows, by which the earlier of two equal nodes wins.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
@@ -441,11 +450,11 @@ class BestFirstSearch:
         # measure.
         _, _, best = queue[0]
         n_fruitless = 0
-        # For each feature, the best node in which it has a weight.
+        # For each feature, the best node in which its weight is not 0.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
-        # The best open node is expanded by each other feature, until several expansions
-        # found no better node.
+        # The best node of the queue is expanded: each other feature is added to it. The
+        # search ends after several expansions without a better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1

@@ -109,9 +109,9 @@ class _Weighing(Selector):
     n_iter_: int = field(init=False)
 
     def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
-        """Keep the similarities A (n, n) and importances s (2n,) of the objective as attributes.
+        """Set the attributes ``similarity_`` A (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
 
-        The second half of ``importance`` is that of the features' negatives.
+        The second half of ``importance`` s (2n,) is that of the features' negatives.
         """
         n = similarity.shape[0]
         self.importance_ = importance[:n]
@@ -121,12 +121,13 @@ class _Weighing(Selector):
         self.similarity_.flags.writeable = False
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield FSMRank's absolute weights (n,) and the part of each query in them (n, Q).
+        """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
-        The first ``n_features`` features come in the order of their weights, each with
-        the weights of those that were not yet selected. The weights without a query are
-        estimated by one Newton step on the objective of the other queries. Similarities
-        and importances stay as they are, and features with weight 0 keep weight 0.
+        It has FSMRank's absolute weights (n,) of the features that are not yet
+        selected, NaN for others, and the part of each query in them (n, Q): how much a
+        weight decreases without the query. The weights without a query are estimated by
+        one Newton step on the objective of the other queries. Similarities and
+        importances stay as they are, and features with weight 0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -140,8 +141,8 @@ class _Weighing(Selector):
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
-            # Of the features with weights: slopes of the loss by queries, its second
-            # derivatives, numbers of pairs.
+            # For the k features with weights: the gradient of each query's loss (k, Q),
+            # the second derivatives of the whole loss (k, k), and the pairs per query.
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(
                 data, order, weights, fsmrank.loss
@@ -149,8 +150,8 @@ class _Weighing(Selector):
             n_pairs = max(1.0, float(pairs.sum()))
             n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            # The gradient is 0 at the minimum, so without a query it is only what the
-            # mean loss changes by.
+            # At the minimum, the gradient of the objective is 0. Without a query, it is
+            # the change of the mean loss's gradient.
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
             penalty = (
@@ -179,7 +180,8 @@ class _Weighing(Selector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
-        The similarities have shape (c, o) for the o columns in ``other_columns``.
+        The similarities have shape (c, o) for the o columns in ``other_columns``. They
+        and the importances are those of FSMRank's objective.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -311,10 +313,11 @@ class FSMRank(_Weighing):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per iteration of the optimisation, with the weights and the objective as its criterion.
+        """Minimise the objective, and yield one step per iteration, with progress events in between.
 
-        Progress events come in between. The step is an :class:`FSMStep`, which also has
-        the estimate of the Lipschitz constant.
+        A step has the weights, and the objective as its criterion. It is an
+        :class:`FSMStep`, which also has an estimate of the gradient's Lipschitz
+        constant.
         """
         data = training_data(data)
         tol = self.checked("tol")
@@ -365,8 +368,7 @@ class FSMRank(_Weighing):
     ) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
 
-        A negative weight of a feature is the weight of the feature's negative. Notes
-        are suppressed, because :meth:`work` has already warned about the same
+        Notes are suppressed, because :meth:`work` has already warned about the same
         similarities.
         """
         data = training_data(data)
@@ -379,6 +381,8 @@ class FSMRank(_Weighing):
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties, loss=loss)
             for coef in coefs:
+                # The objective has nonnegative weights of the features, and then of
+                # their negatives.
                 w = np.concatenate((np.maximum(coef, 0.0), np.maximum(-coef, 0.0)))
                 values.append((yield from objective.value(w)))
         return values
@@ -400,8 +404,8 @@ class FSMRank(_Weighing):
         """
         kind = self.checked("similarity")
         project = self.checked("project")
-        # The similarities of a kind are computed once for all parameters; the user's
-        # own ones are given.
+        # The similarities of a named kind are cached with the data, for all parameters.
+        # A user's own matrix is not cached.
         if isinstance(kind, str):
             name = kind
             cache = data.shared.of(_Similarities)
@@ -433,12 +437,16 @@ class FSMRank(_Weighing):
         return matrix
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration; ``coef_path_`` (k, n) are its model cut to the best features."""
+        """Set the attributes from the last iteration.
+
+        ``coef_path_`` (k, n) has its model cut to the best feature, the best two, and
+        so on, for the k features with weights.
+        """
         super()._finish(data, steps)
         last = steps[-1]
         self.objective_ = last.criterion
         self.n_iter_ = last.number
-        # The shape also holds for a model without any weight.
+        # Without any weight, the list is empty, and its array becomes (0, n).
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(
             -1, last.coef.size
         )
@@ -487,7 +495,10 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         return sums_need(shape, PAIRS)
 
     def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
-        """Return FSMRank, its last step and the greatest number of features; also set FSMRank's attributes."""
+        """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
+
+        Also sets FSMRank's attributes, such as ``n_iter_`` and ``importance_``.
+        """
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
@@ -579,8 +590,8 @@ class FSMRankTop(_OfFSMRank):
             truncated = [
                 Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
             ]
-        # The objective of each cut model, and the scores of the features that were left
-        # when its last one was chosen.
+        # The objective of each cut model; and as candidates, the weights of the features
+        # that were not selected before its last one.
         objectives = yield from fsmrank.objectives(
             data, [step.coef for step in truncated]
         )
@@ -599,10 +610,10 @@ class _LastSteps:
 def last_step(
     parameters: dict[str, Any], data: TrainingData
 ) -> Waiting[tuple[FSMRank, Step]]:
-    """Return FSMRank with these parameters, and the last step of its run.
+    """Return FSMRank with these parameters, and the last step of its run, with progress events.
 
-    Parameters that FSMRank does not have are ignored. The step is computed once for all
-    methods that start from it.
+    Parameters that FSMRank does not have are ignored. The step is cached with the data,
+    for all methods that start from it.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -762,8 +773,8 @@ def importance(data: QueryData, kind: str) -> Floats:
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Return the importance of each feature and of its negative, shape (2n,), with progress events.
 
-    ``kind`` is "pearson", "ndcg", "map" or "none", or the user's own numbers. Features
-    that are constant have importance 0.
+    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's own
+    numbers. Features that are constant have importance 0.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -773,8 +784,8 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        # Ranked downwards by a feature is upwards by its negative. Both directions are
-        # computed by default.
+        # To rank downwards by a feature's negative is to rank upwards by the feature.
+        # `upwards` is only None if a caller asks for one direction.
         assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
@@ -852,10 +863,11 @@ class _Correlations:
 
 
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
-    """Return Pearson's correlations of the features and the labels, and which features vary, in two passes.
+    """Return Pearson's correlations of the features and the labels, and which features vary.
 
     The correlations have shape (n + 1, n + 1), with the labels last. The mask of the
-    features with more than one value has shape (n,). Both are cached.
+    features with more than one value has shape (n,). Both are cached. Takes two passes
+    over the data.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
@@ -871,7 +883,7 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
             data, activity, _centred_products, origin, mean, by_blocks=True
         )
         length = np.sqrt(np.diag(products))
-        length[length == 0] = 1.0
+        length[length == 0] = 1.0  # a constant column has correlations of 0
         cache.found = products / length / length[:, None], different[:-1] > 0
     return cache.found
 

@@ -136,7 +136,8 @@ class GAS(PathSelector):
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
         """Return the importance of each feature, w, and its better direction, each of shape (n,).
 
-        The direction is 1 or -1. Larger importance is better.
+        The direction is 1 if larger values of the feature rank first, else -1. Larger
+        importance is better.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -158,9 +159,10 @@ class GAS(PathSelector):
         return (yield from all_similarities(data, kind))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of k features: again and again, select the largest score and lower similar features' scores.
+        """Order features by importance and dissimilarity, and return the first k.
 
-        A score starts as the importance of the feature. Each selection lowers the
+        A score starts as the importance of the feature. The feature with the largest
+        score is selected, again and again. Each selection lowers the scores of the
         others by 2 c times their similarity to the selected feature.
         """
         c = self.checked("c")
@@ -283,6 +285,7 @@ def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[B
     with kendall_similarity(data) as compare:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+            """Return the similarities, and write them to rows and columns of ``computed``."""
             similarities = yield from compare(feature, other_features)
             if computed is not None:
                 computed[feature, other_features] = similarities

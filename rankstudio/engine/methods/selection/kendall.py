@@ -92,7 +92,8 @@ class KendallSimilarity:
                     )
                     out[:, part] = sums
 
-            # Read to the end: only then does a plain map run, and a thread's error raise.
+            # The list has no use. But map without threads only runs when it is read, and
+            # errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts))
         return out
 

@@ -79,9 +79,10 @@ class L1Path(PathSelector):
     regularization: float = 1.0
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of k features by the penalty α at which they first enter the lasso, largest first.
+        """Follow the lasso as its penalty α decreases, and return the first k features to get a weight.
 
-        Entering means to get a weight as α decreases. Progress events come first.
+        A feature enters when it gets a weight; the order is by the α at which it first
+        enters. Progress events come first.
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
@@ -214,7 +215,7 @@ class _Entry:
     def best(
         self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float
     ) -> tuple[Floats, Floats]:
-        """Return each candidate's greatest α up to ``max_alpha``, and its sign σ there, 1 or -1.
+        """Return the greatest α up to ``max_alpha`` at which each candidate enters, and its sign σ there, 1 or -1.
 
         ``gram`` (1, n + 1, n + 1) are the products of features and labels, ``inside``
         (a,) the columns of the features in the lasso, and ``candidates`` (c,) those of
@@ -254,8 +255,8 @@ class _Entry:
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
-            # The products of candidates and inside features, and the two systems with
-            # the same matrix.
+            # The products of candidates with the features in the lasso. `ends` are the
+            # right-hand sides of the two systems, which have the same matrix.
             cross = gram[:, candidates][:, :, inside]
             matrix = gram[:, inside][:, :, inside]
             right = gram[:, inside, -1]
@@ -275,9 +276,11 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| at the knot, divided by the length of x_j if the lasso
-    scales features. NaN for features that have entered before, for combinations of
-    features with weight, and for features of the order that never enter.
+    These are |x_j' (y - X w)| with the weights w at this α, divided by the length of x_j
+    if the lasso scales features. NaN for features that have entered before, for linear
+    combinations of features with a weight, and for features of the order that never
+    enter. ``gram`` (n, n) and ``right`` (n,) are X'X and X'y, and ``attributes`` those
+    of the lasso path.
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -416,10 +419,10 @@ def lasso_path(
 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
-    """Return whether a feature is linearly independent of the active ones, up to rounding.
+    """Return whether a feature is linearly independent of the ``active`` ones, up to rounding.
 
-    ``gram`` (n, n) are the products of features; it is, if the active ones leave some
-    of its square unexplained.
+    The active features, columns with a weight, then do not explain all of its square.
+    ``gram`` (n, n) are the products of features.
     """
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])
@@ -436,10 +439,10 @@ def _lengths_to_join(
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
     All arrays have shape (n,). In a step of length s, α decreases by s and a
-    correlation by ``rates`` times s; the result is infinite for features that do not
-    reach α. ``signs`` are 1 or -1 in the model and 0 outside of it. The correlation of
-    a feature that has just left, whose sign is ±2, still equals α in size. Such a
-    feature may only join with the opposite sign.
+    correlation by ``rates`` times s. The result is infinite for features that do not
+    reach α. ``signs`` are 1 or -1 in the model, 0 outside of it, and ±2 for a feature
+    that has just left: its correlation still equals α in size, so it may only join with
+    the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     for sign in (1.0, -1.0):

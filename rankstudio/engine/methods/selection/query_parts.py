@@ -53,10 +53,11 @@ def compared_means(
     values: Waiting[Floats],
     other_values: Waiting[Floats] | None = None,
 ) -> Compared:
-    """Yield the scores of filters, which are means over queries, and each query's part in them.
+    """Yield for each step of a filter the scores of the features, and each query's part in them.
 
-    The similarities of GAS and the better direction of a feature are assumed to be the
-    same for all queries.
+    A filter orders features by scores, which are means over queries. The similarities
+    of GAS and the better direction of a feature are assumed to be the same without a
+    query.
 
     Parameters
     ----------
@@ -114,7 +115,8 @@ def _values_by_query(
     """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q)."""
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
-    # No sums, so that the features' own values are ranked without rounding.
+    # A model of one feature ranks by the feature's values. They are not summed with
+    # zeros, which could round them.
     if has_one_feature.all():
         columns = np.argmax(weights != 0, axis=1)
         scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
@@ -158,7 +160,7 @@ def _slopes_by_query(
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
     at_weights = pair_loss(loss)(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * at_weights.slopes[:, None], data.ptr[:-1])
-    # Row by row: the products of the second derivatives with the unit vectors.
+    # The matrix of second derivatives, row by row: its products with unit vectors.
     curvature = np.array(
         [problem.curvature(at_weights, unit) for unit in np.eye(columns.size)]
     )

@@ -99,9 +99,10 @@ class RecursiveElimination(PathSelector):
         return sums_need(shape, PAIRS)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Eliminate features one by one, and return the k that stay longest, the last remaining one first.
+        """Eliminate the least important feature again and again, and return the k that remain longest.
 
-        A feature's importance is its |weight| in a model of the remaining features.
+        The last remaining feature comes first. A feature's importance is its |weight|
+        in a model of the remaining features.
         """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
@@ -136,9 +137,10 @@ class RecursiveElimination(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        With t features remaining, the feature with the smallest |weight| is eliminated,
-        and is the t-th of the path, so the scores are negative |weights|. The first
-        feature of the path is the one that remains of two, so its scores are |weights|.
+        The path is the opposite order of elimination. With t features remaining, the
+        one with the smallest |weight| is eliminated, and becomes the t-th of the path.
+        So the scores are negative |weights|. The first feature of the path is the one
+        that remains of two, so its scores are |weights|.
         RankRLS's weights without a query are exact; RankSVM's follow from its gradient
         and second derivatives.
         """
@@ -147,8 +149,8 @@ class RecursiveElimination(PathSelector):
             sized_steps,
         )
 
-        # The steps, with at least two features, because the comparison of two orders
-        # the first two positions.
+        # The steps, with at least two features, because the first two positions follow
+        # from the comparison of two features.
         steps = yield from sized_steps(
             self, data, max(n_features, min(2, data.X.shape[1]))
         )
@@ -208,8 +210,9 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The latter are one Newton step from the weights of all queries on the loss of the
-    others, with the second derivatives of all queries. C weighs the loss.
+    The weights without a query are estimated: by one Newton step from the weights of
+    all queries, on the loss of the other queries, with the second derivatives of all
+    queries. C weighs the loss.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -263,7 +266,9 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 def _order_and_importances(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
-    """Return the columns in the opposite order of elimination, and the importances (k, n) at the first k positions.
+    """Eliminate the least important column again and again, and return the columns, the last remaining one first.
+
+    The second result are the importances (k, n) at the first k positions.
 
     The importance of a column is its |weight| times ``scale`` (n,); importances that
     differ by less than the share ``tie`` of the greatest one are equal. Constant

@@ -95,7 +95,7 @@ class SingleFeatureRanking(ScoredSelector):
     convention: str = DEFAULT
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features by the measure of the ranking by each alone.
+        """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
         Features that are constant within all queries come last.
         """
@@ -105,8 +105,8 @@ class SingleFeatureRanking(ScoredSelector):
         )
         higher_is_better = find_measure(self.measure).higher_is_better
         gains = scores if higher_is_better else -scores
-        # The disagreement error is NaN if no query has a pair: NaN ranks below every
-        # number.
+        # The disagreement error is NaN if no query has a pair. In place of NaN comes a
+        # number below all others.
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
@@ -122,10 +122,10 @@ class SingleFeatureRanking(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Yield, for the first ``n_features`` steps, the measure of each feature and each query's part in it.
+        """Return an iterator over the first ``n_features`` steps: all measures, and each query's part in them.
 
-        None with groups or costs, because the scores of groups, or per cost, have no
-        such parts.
+        A measure is that of the ranking by one feature. None with groups or costs,
+        because the scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -143,7 +143,7 @@ def measuring_features(
     convention: str | Convention = DEFAULT,
     both_directions: bool = True,
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Measure the ranking by each feature alone.
+    """Measure the ranking by each feature alone, in the better direction.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def measuring_features(
     measure : str
         Name of the measure.
     convention : str or Convention
-        Convention of the measure, or its key; methods that select by it pass its
-        objective.
+        Convention of the measure, or its key. Methods that select by the measure pass
+        a variant of the convention, its objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 
@@ -233,7 +233,7 @@ def _measure_sums(
     convention: str | Convention,
     signs: tuple[float, ...],
 ) -> tuple[Floats, Floats]:
-    """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
+    """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
     The c features are those of the slice ``columns``; each is ranked by its values
     times each of the signs, 1 for descending and -1 for ascending order.
@@ -314,7 +314,7 @@ class MutualInformation(ScoredSelector):
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
-        """Return the first-order contribution of a document to the statistic, (bins, labels).
+        """Return what a document of each bin and label adds to the statistic, to first order, (bins, labels).
 
         ``counts`` (bins, labels) are the numbers of documents with a feature's value in
         each bin, and with each label. The result is the derivative of the statistic
@@ -332,9 +332,10 @@ class MutualInformation(ScoredSelector):
         return ratios
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features by a statistic of their binned values and the labels.
+        """Order features by a statistic of their binned values and the labels, and return the first k.
 
-        The statistic measures how much the two depend on each other.
+        The statistic says how much values and labels depend on each other. Progress
+        events come first.
         """
         scores = np.empty(data.X.shape[1])
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
@@ -409,10 +410,10 @@ class ChiSquared(MutualInformation):
         )
 
     def gains(self, counts: Floats) -> Floats:
-        """Return the first-order contribution of a document of each bin and label to χ², (bins, labels).
+        """Return what a document of each bin and label adds to χ², to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents. χ² is that per document,
-        up to a constant.
+        ``counts`` (bins, labels) are the numbers of documents. A constant that is the
+        same for all documents is left out.
         """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
@@ -473,6 +474,7 @@ def _gains_by_query(
     the statistic; ``edges`` (c, bins - 1) are the upper edges of bins, and ``labels``
     the distinct labels.
     """
+    # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
     for row, gain, feature_edges, values in zip(
@@ -492,6 +494,7 @@ def _joint_counts(
     bins, except the last bin, and ``labels`` the distinct labels. A bin includes its
     upper edge.
     """
+    # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)
     if data.sparse:
         return (sparse_columns.joint_counts(data, columns, edges, number, labels.size),)

@@ -92,8 +92,9 @@ class Ascent(AscentSearch):
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
-        A value is the mean of the measure over queries, negated for an error, and -inf
-        if no query has one. Without changes, the result (1,) is the value of the model.
+        A value is the mean of the measure over queries, negated for an error, so that
+        larger is better. It is -inf if the measure is undefined for all queries. If
+        ``changes`` is empty, the result (1,) is the value of the unchanged model.
         """
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
@@ -126,13 +127,14 @@ class _Measuring:
     def step(
         self, data: QueryData, message: tuple[Floats, int, Floats]
     ) -> tuple[Floats, Floats]:
-        """Return sums over queries of a model's measure with each change, and how many queries have one.
+        """Return sums over queries of a model's measure with each change, and for how many queries it is defined.
 
         The message is the model (n,), the column of a feature, and the changes (c,) of
-        its weight, or none; both results then have shape (c,), or (1,).
+        its weight. Both results have shape (c,), or without changes (1,).
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)
+        # A change of one weight adds a multiple of one feature to the scores: (c, m).
         scores = linear_scores(columns, coef[None, :])
         if changes.size:
             scores = scores + changes[:, None] * columns[feature]
@@ -140,17 +142,19 @@ class _Measuring:
             executor,
             workers,
         ):
+            # Each thread measures some of the rows of scores.
             parts = np.array_split(scores, min(workers, scores.shape[0]))
             measured = list(
                 (executor.map if executor else map)(evaluator.per_query_many, parts)
             )
+        # Values (c, Q), NaN for queries without a defined value.
         values = np.concatenate([part[self._measure] for part in measured])
         return np.nansum(values, axis=-1), np.count_nonzero(
             ~np.isnan(values), axis=-1
         ).astype(np.float64)
 
     def _prepare_features(self, data: QueryData) -> tuple[Floats, Any]:
-        """Return the transposed features (n, m) and an evaluator of the measure, and keep them if memory allows."""
+        """Return the transposed features (n, m) and an evaluator of the measure, and cache them if memory allows."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         evaluator = Evaluator(

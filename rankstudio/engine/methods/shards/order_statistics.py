@@ -24,10 +24,10 @@ _MOST_COUNTS = 2_000_000  # maximum size of the counts that a shard returns
 def order_statistics(
     data: TrainingData, ranks: Ints, activity: str, features: Ints | None = None
 ) -> Waiting[Floats]:
-    """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
+    """Return the values of each feature at some ranks, as sorting would give them, shape (n, ranks).
 
-    The values are values of documents, as found by sorting. With ``features``, only
-    these columns have rows.
+    Rank 0 is the smallest value. With the columns ``features`` (n,), the result has
+    rows only for these. ``activity`` describes the work in progress events.
 
     Notes
     -----
@@ -47,16 +47,17 @@ def order_statistics(
     if not data.several:
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
+    # A value is stored as an integer of 64 bits, its key, which has the same order. Each
+    # pass over the shards finds the next digit of all keys, from the front. A digit has
+    # 8 bits, or fewer if the counts of all digits would take too much memory.
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
-    # Each pass finds the next digit of the keys; with fewer bits, digits are smaller,
-    # and passes more.
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
         (counts,) = yield from summed(
             data, activity, _counts, features, keys, shift, bits
         )
-        # The smallest digit such that more than `rank` documents have at most this
-        # digit.
+        # counts (n, ranks, digits) are the numbers of documents with keys up to each
+        # digit. The key at a rank has the smallest digit whose count exceeds the rank.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         keys |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(keys)
@@ -85,7 +86,8 @@ def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     n_zeros = len(X) - n_entries
     is_negative = ranks < n_negative
     is_positive = ranks >= n_negative + n_zeros
-    # Zeros are not stored, so a rank after them is that much further to the front.
+    # Position of each rank in the sorted entries of all columns. Zeros are not stored,
+    # so that positive entries are further to the front.
     index = np.where(is_positive, ranks - n_zeros, ranks) + csc.indptr[:-1, None]
     is_nonzero = is_negative | is_positive
     # Ranks of zeros have no entry: they read the 0 that is appended.
@@ -106,6 +108,8 @@ def _counts(
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
+    # A binary search in the sorted keys of a feature counts those up to a number. All
+    # lower bits are 1 in this number, so that keys with the same digit are counted.
     for row, j, prefix in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
         row[:] = np.searchsorted(
@@ -190,12 +194,12 @@ class FewValues:
 
 
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
-    """Return the thresholds of each feature, which are values of documents.
+    """Return the thresholds of each feature, at which weak rankers or trees may divide the documents.
 
-    A feature with up to ``max_values`` distinct values has all of these except the
-    largest as thresholds. For other features, the thresholds are the values at
-    ``ranks`` evenly spaced ranks. The thresholds of all features are cached, also for
-    data with some of the features.
+    Thresholds are values of documents. A feature with up to ``max_values`` distinct
+    values has all of these except the largest. For other features, they are the values
+    at ``ranks`` evenly spaced ranks. The thresholds of all features are cached, also
+    for data with some of the features.
 
     Notes
     -----
@@ -263,6 +267,8 @@ def _find_thresholds(
     They are all distinct values but the largest, or if there are more than
     ``max_values``, the values at ``ranks`` evenly spaced ranks.
     """
+    # The distinct values of each feature with few; above the largest, there is nothing
+    # to divide.
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     # Features with many values, for which the distinct values are empty.
@@ -275,6 +281,7 @@ def _find_thresholds(
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
             # + 0.0 turns -0 into 0.
             feature_thresholds[feature] = np.unique(values + 0.0)
+    # Features with fewer thresholds than different values.
     fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
     return _joined_thresholds(feature_thresholds, fewer)
@@ -285,6 +292,7 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
     ranks_of_extremes = np.array([0, data.y.size - 1])
     extremes = yield from order_statistics(data, ranks_of_extremes, _PROGRESS_TEXT)
     shares = np.arange(1, intervals) / intervals
+    # Between the smallest and the largest value; rounding may make thresholds equal.
     feature_thresholds = [
         np.unique((1.0 - shares) * low + shares * high) if low < high else np.empty(0)
         for low, high in extremes.tolist()
@@ -309,7 +317,10 @@ def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresh
 
 
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
-    """Return the distinct values of each feature that has at most ``max_values``, for a sum over shards."""
+    """Return the distinct values of each feature, or none if there are more than ``max_values``.
+
+    The result can be added to those of other shards, which unites the values.
+    """
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (
         FewValues(

@@ -57,10 +57,11 @@ class _LossAt:
     slopes: bool
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the shard's loss with its count and hinges in one array, gradient (n,), and largest score.
+        """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
-        The gradient is 0 if it is not requested; the largest absolute score is not
-        summed over shards, but compared.
+        The numbers are the loss, the number of pairs with curvature, and the two hinge
+        losses. The gradient is 0 if it is not requested. Of the largest absolute scores
+        of the shards, the greatest counts, and not their sum.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         gradient = (
@@ -125,8 +126,10 @@ class _HingeOnLine:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
-        The slopes are 0 if the plane is not requested.
+        The plane is the tangent of the hinge loss at these weights; its slopes are 0 if
+        it is not requested.
         """
+        # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
         if self.t == 0.0 and not self.plane:
             return line.at_start, np.zeros_like(self.w)
@@ -177,8 +180,9 @@ class _Pairs(Pairs):
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order`` (m,), which nearly sorts the scores. The order
-        from which other calls start stays the same.
+        Sorting starts from ``order`` (m,), which nearly sorts the scores. Afterwards,
+        the order from which other calls start is the same as before, so that their
+        results do not depend on this call.
         """
         initial_order = self._initial_order
         self._initial_order = order
@@ -208,24 +212,32 @@ class _PairState:
     def __init__(
         self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None
     ) -> None:
-        """Start without pairs, which the first message makes; None weighs all pairs equally."""
+        """Start without pairs, which the first message makes.
+
+        ``scratch`` allocates memory for the shard, and ``weighting`` weighs the pairs,
+        None all equally.
+        """
         self._scratch = scratch
         self._weighting = weighting
         # Whether memory allows to keep the pairs between messages.
         self._keeps_pairs = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
-        self._last_loss: tuple[Any, LossAtScores] | None = None  # with its key
+        # The last results, each with the key of the request.
+        self._last_loss: tuple[Any, LossAtScores] | None = None
         self._line_arrays: Floats | None = None
-        self._last_line: tuple[Any, _LineScores] | None = None  # with its key
+        self._last_line: tuple[Any, _LineScores] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
-        """Return the shard's summands for a message that requests sums over its pairs."""
+        """Return the shard's summands for a message that requests sums over its pairs.
+
+        The pairs are made anew for each message if memory does not allow to store them.
+        """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps_pairs:
             self._pairs = pairs
         else:
-            # The last loss refers to the pairs.
+            # The last loss refers to the pairs, and would keep them in memory.
             self._last_loss = None
         return answer
 
@@ -233,20 +245,23 @@ class _PairState:
         """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached."""
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
-            # Releases its memory before the next one is computed.
+            # The memory of the last loss is released before the next one is computed.
             self._last_loss = None
             self._last_loss = key, loss(problem.pairs, problem.scores(w))
         return self._last_loss[1]
 
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
-        """Return the documents' scores on the line w + t p of weights (n,); the last result is cached."""
+        """Return the documents' scores at weights w (n,), and how they change along a direction p (n,).
+
+        The scores on the line w + t p follow for every t. The last result is cached.
+        """
         key = w.tobytes(), p.tobytes()
         if self._last_line is None or self._last_line[0] != key:
             if self._line_arrays is None:
                 self._line_arrays = self._scratch.empty(3, problem.X.shape[0])
-            scores, d, order_room = self._line_arrays
-            # The third array has numbers of 8 bytes, as the order needs.
-            order = order_room.view(np.int64)
+            scores, d, third_array = self._line_arrays
+            # The integers of the order have 8 bytes, as have the floats of the array.
+            order = third_array.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
@@ -313,8 +328,8 @@ class ShardedPairs:
         n_features: int,
         columns: Sequence[int] | None = None,
     ) -> None:
+        """Prepare sums of pairs for weights of some columns, by default of all n features of the data."""
         self._session = session
-        # The number of features of the data, of which this object may use some.
         self._width = n_features
         self._columns = (
             np.arange(n_features)
@@ -393,10 +408,10 @@ class ShardedPairs:
         return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return an estimate of the features' products weighted by the documents' numbers of pairs.
+        """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        It has shape (n, n), or (n,) for the diagonal alone if there are many features,
-        and comes from evenly spaced documents of each shard.
+        The estimate comes from evenly spaced documents of each shard. It has shape
+        (n, n), or (n,) for the diagonal alone if there are many features.
         """
         gram: Floats = yield from self._once(_DegreeGram())
         return (
@@ -446,13 +461,12 @@ class _HingeLine:
 def pairs_of(
     data: TrainingData, weighting: PairWeighting | None = None
 ) -> Iterator[PairProblem]:
-    """Provide the pairs of some data for a minimiser: on threads for one shard, as sums for several shards.
+    """Provide the pairs of some data for a minimiser, for the time of a ``with`` block.
 
-    Preferences have their own weights, so ``weighting`` is not used for them.
-
-    Both provide the same interface. A single shard keeps the scores of its documents
-    between the calls of a minimiser; for several shards, only sums over pairs leave the
-    shards.
+    A single shard is processed on threads, and its documents' scores are stored between
+    the calls of a minimiser. Of several shards, only sums over pairs are returned. Both
+    objects have the same interface. ``weighting`` weighs the pairs, None all equally;
+    preferences have their own weights, so it is not used for them.
     """
     if data.several:
         with data.session(StateWork(_PairState, (weighting,))) as session:

@@ -98,7 +98,11 @@ class Scratch:
         return self._array(shape, 0.25)
 
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
-        """Return an uninitialised array: in memory if the share ``spare`` of the limit stays free, else in a file."""
+        """Allocate an array without initial values, in memory or in a file.
+
+        It is in memory if the share ``spare`` of the limit stays free. Both kinds are
+        recorded, to be released with the state.
+        """
         count = int(np.prod(shape, dtype=np.int64))
         if not count or self._room.taken(8 * count, spare):
             self._reserved_bytes += 8 * count

@@ -52,7 +52,7 @@ class FunctionWork:
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the function's results on a shard, summed over blocks of queries if it works by blocks."""
+        """Call the function with a shard, or with blocks of its queries, and return the sums of its results."""
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
                 return self.function(data, *message)
@@ -69,7 +69,7 @@ def summed(
     *message: Any,
     by_blocks: bool = False,
 ) -> Waiting[tuple[Any, ...]]:
-    """Return the sums of a function's results over all shards, with progress events.
+    """Call a function with each shard, and return the sums of its results, with progress events.
 
     Parameters
     ----------
@@ -122,7 +122,9 @@ class _Products:
 
 
 def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
-    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), O(mn²), with one pass over the data.
+    """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
+
+    O(mn²), with one pass over the data.
 
     X^ and y^ are the rows whose squared errors are the loss with this cost of pairs: by
     default the features and labels minus their means in each query. The result for all
@@ -213,10 +215,9 @@ def models_in_order(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    For an order of k of n features, shapes are (k, n) and (k,). O(mn²) for the sums,
-    which all orders and all λ share; then O(mk²) for each order and λ: see
-    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. Takes two passes
-    over the data.
+    For an order of k of n features, the models (k, n) have the weight 0 for other
+    features, and the errors have shape (k,). O(mn²) for the sums, which all orders and
+    all λ share; then O(mk²) for each order and λ. Takes two passes over the data.
     """
     if data.sparse:  # the products of all features may not fit into memory
         narrowed = data.narrowed(order.tolist())
@@ -228,7 +229,7 @@ def models_in_order(
         return coefs, errors
     # The first pass: the sums of all queries, from which all models follow. The Cholesky
     # factor, and the solution along it, hold for any number of the first features.
-    squares, right = yield from sums_of_products(data, cost)
+    squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
     # The second pass: the errors of each query by the models trained without it.
@@ -296,9 +297,10 @@ def _left_out_sums(
 
 
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
-    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), of some documents, or of the rows of a cost.
+    """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their means in each query.
+    X^ and y^ are features and labels minus their means in each query, or more generally
+    the rows whose squared errors are the loss with this cost of pairs.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]

@@ -102,7 +102,8 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        The states of the shards, made by ``work``, are discarded afterwards.
+        ``work`` makes a state for each shard, which computes the answers. The states
+        are discarded at the end of the ``with`` block.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -112,7 +113,10 @@ class InProcess:
                 session.close()
 
     def _shared_room(self, data: TrainingData) -> Room:
-        """Return the memory limit for the states of all shards, which counts the bytes that they reserve."""
+        """Return an object that counts the memory of the states of all shards, up to a limit.
+
+        A single shard may use some bytes without a check of the free memory.
+        """
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the threads
@@ -160,7 +164,10 @@ class _Session:
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
-        """Return the sums of the shards' answers to a message, with a progress event per shard."""
+        """Send a message to all shards, and return the sums of their answers, with a progress event per shard.
+
+        ``activity`` describes the work in these events. A single shard has none.
+        """
         if not self._data.several:
             return self._answer(0, message)
         count = len(self._states)
@@ -225,7 +232,10 @@ class _Session:
         return summands
 
     def _answer(self, index: int, message: Any) -> Sums:
-        """Return the answer of a shard to a message: arrays to be summed. Its state is created on first use."""
+        """Return the answer of the shard ``index`` to a message: arrays to be summed.
+
+        The state of the shard, which computes the answer, is created on first use.
+        """
         data = self._data.shard(index)
         state = self._states[index]
         if state is None:
@@ -301,13 +311,15 @@ class TrainingData:
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
 
-        The arrays of an original object are read-only already.
+        Data that wrap a QueryData or another object, ``given``, have arrays that are
+        read-only already.
         """
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
         if self.given is None:
-            # Narrowed data write the columns of each shard to X on first use.
+            # Data with some columns of a ``source`` copy them to X on first use, so
+            # that X stays writable.
             names = ("X", "y", "ptr") if self.source is None else ("y", "ptr")
             for name in names:
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -323,7 +335,7 @@ class TrainingData:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
-        # Data of an original object are one shard.
+        # Data that wrap another object are one shard.
         if self.given is not None:
             return (
                 Shard(
@@ -360,7 +372,9 @@ class TrainingData:
         if not self.several:
             return self._all_documents
         shard = self.shards[index]
+        # Starts of the shard's queries, from its first row.
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
+        # The labels of all documents, from which measures derive grades.
         grading = self.grading.taken(shard.rows)
         # The division into shards depends on the greatest number of documents.
         caches = self.shared.of(_ShardCaches).by_shard
@@ -374,7 +388,7 @@ class TrainingData:
 
     @cached_property
     def _all_documents(self) -> Any:
-        """All documents at once: the original object, or a QueryData."""
+        """All documents at once: the object that these data wrap, or a QueryData."""
         if self.given is not None:
             return self.given
         for index in range(len(self.shards)):
@@ -441,11 +455,11 @@ class TrainingData:
         return cache.data
 
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
-        """Return the same documents with some of their features.
+        """Return the same documents with some of their features, the columns in this order.
 
-        Several shards are copied shard by shard on first use: into memory, or into an
-        unnamed file if they are mapped from one. Features of validation documents are
-        not included.
+        Of several shards, each is copied when it is first used: into memory, or into an
+        unnamed file if the features are mapped from a file. Validation documents are
+        left out.
 
         Raises
         ------
@@ -474,7 +488,7 @@ class TrainingData:
         )
 
     def taken(self, queries: Ints) -> TrainingData:
-        """Return a copy of the documents of some queries, given in ascending order.
+        """Return a copy of the documents of some queries; ``queries`` are their positions, ascending.
 
         Several shards are copied shard by shard: into memory, or into an unnamed file
         if they are mapped from one.
@@ -503,6 +517,7 @@ class TrainingData:
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
+            # Pages of mapped files leave the memory after their use.
             self.release(index)
             release(X[first:last])
         return TrainingData(
@@ -532,7 +547,7 @@ class TrainingData:
         return training_data(some_documents)
 
     def portions(self) -> Iterator[slice]:
-        """Yield slices of columns for sums that are computed column by column, so that progress is shown.
+        """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
         With several shards, all columns are one slice: each shard gives a progress
         event anyway, and would be read again for every slice.
@@ -550,7 +565,8 @@ class TrainingData:
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
             # Without a lock: threads that need the same shard at the same time copy the
-            # same numbers. With another mode than "clip", take makes a copy first.
+            # same numbers. In the mode "clip", take writes to ``out`` directly; in the
+            # default mode it would make another copy.
             np.take(
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
@@ -561,10 +577,11 @@ class TrainingData:
     def visited(
         self, function: Callable[[int, Shard, Any], None], activity: str
     ) -> Waiting[None]:
-        """Call a function of this process with each shard: its index, its rows and queries, its documents.
+        """Call a function with each shard, in this process, with progress events.
 
-        Several shards are visited on threads, in any order, with a progress event after
-        every few.
+        The function gets the number of the shard, the shard's limits of rows and
+        queries, and its documents. Several shards are visited on threads, in any order.
+        ``activity`` describes the work in progress events.
         """
 
         def visit(index: int) -> None:
@@ -622,9 +639,9 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the queries, so results depend neither on the location
-    of the data nor on the caller. Preferences and sparse data are not divided. The
-    result uses the cache of the given data.
+    The division depends only on the sizes of the queries. So results are the same for
+    data in memory and on disk, whoever calls. Preferences and sparse data are not
+    divided. The result shares the cache of ``data``.
 
     Examples
     --------

@@ -147,8 +147,8 @@ class TreeSum:
 
         The arrays must not be changed afterwards.
         """
-        # As in a binary counter: two sums of the same number of shards, 2^level, become
-        # one of twice as many.
+        # The sums in the list are of 2^level shards, with levels that descend. As in a
+        # binary counter, two sums of the same level become one of the next level.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

@@ -88,9 +88,10 @@ class RiskView(ContributedComparison):
         return self.alpha.value()
 
     def compare(self, compared: ComparedRuns) -> Computation | None:
-        """Return the computation of the risks of the ticked runs, which then are shown.
+        """Return the computation of the risks of the ticked runs against the reference.
 
-        Without a reference, or with a single run, empty the view and return None.
+        The caller runs it, and ``show_risk`` then shows the result. Without a
+        reference, or with a single run, empty the view and return None.
         """
         if compared.reference is None or len(compared.runs) < 2:
             self.clear()

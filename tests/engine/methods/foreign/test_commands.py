@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.foreign.command import method_of_command
-from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
+from rankstudio.engine.methods.foreign.permission import add_by_user, add_code_of_plan
 from rankstudio.engine.methods.foreign.program import PREFIX
 from rankstudio.engine.metrics.evaluation import evaluate
 
@@ -204,10 +204,10 @@ def test_a_command_of_a_plan_is_asked_for(tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     key = f"{PREFIX}touch {mark} {{train}} {{order}}"
     with pytest.raises(CodeNotAllowedError):
-        add_of_plan([key])
+        add_code_of_plan([key])
     with pytest.raises(PlanError):
         Plan("here", key)
-    add_of_plan([key], allow_code=True)
+    add_code_of_plan([key], allow_code=True)
     assert Plan("here", key).entry.label == "touch"
     assert not mark.exists(), "it runs when it is run"
     for text in (

@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.plan.toml import (
     save_plan,
 )
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.foreign.permission import add_of_plan
+from rankstudio.engine.methods.foreign.permission import add_code_of_plan
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.measure_description import (
     described_measure,
@@ -115,18 +115,18 @@ def test_plans_record_the_file_and_nothing_runs_that_only_a_plan_names(
     forget(monkeypatch)
     with pytest.raises(PlanError, match=r"my measure\.py"):
         load_plan(toml)
-    add_of_plan(keys, (tmp_path,))  # it was named here before
+    add_code_of_plan(keys, (tmp_path,))  # it was named here before
     assert load_plan(toml) == plan
     forget(monkeypatch)
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "somebody else"))
     with pytest.raises(CodeNotAllowedError):
-        add_of_plan(keys, (tmp_path,))
+        add_code_of_plan(keys, (tmp_path,))
     assert not MEASURES.entries()
     path.write_text(TEXT + "\n# changed\n")
     with pytest.raises(PlanError, match="changed"):
-        add_of_plan(keys, (tmp_path,), allow_code=True)
+        add_code_of_plan(keys, (tmp_path,), allow_code=True)
     path.write_text(TEXT)
-    add_of_plan(keys, (tmp_path,), allow_code=True)
+    add_code_of_plan(keys, (tmp_path,), allow_code=True)
     assert load_plan(toml) == plan
 
 

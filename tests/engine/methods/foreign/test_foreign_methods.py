@@ -31,7 +31,7 @@ from rankstudio.engine.methods.catalog import Kind, Method, MethodRegistry
 from rankstudio.engine.methods.foreign import code
 from rankstudio.engine.methods.foreign.code import method_of
 from rankstudio.engine.methods.foreign.instances import as_method
-from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
+from rankstudio.engine.methods.foreign.permission import add_by_user, add_code_of_plan
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.stop_request import heeding
 
@@ -224,9 +224,9 @@ def test_nothing_runs_that_only_a_plan_names(
         *others,
     ):
         with pytest.raises(CodeNotAllowedError):
-            add_of_plan([key], [tmp_path])
+            add_code_of_plan([key], [tmp_path])
     assert not mark.exists()
-    add_of_plan(["bad.py:f"], [tmp_path], allow_code=True)
+    add_code_of_plan(["bad.py:f"], [tmp_path], allow_code=True)
     assert mark.exists()
 
 
@@ -240,12 +240,12 @@ def test_what_was_allowed_is_not_asked_again(
     path = written(tmp_path)
     key = add_by_user(f"{path}:Ordered").key
     forget(monkeypatch)
-    add_of_plan([key])
+    add_code_of_plan([key])
     assert catalog.method(key).label == "Ordered"
     forget(monkeypatch)
     path.write_text(FILE.replace("1.0", "2.0"), encoding="utf-8")
     with pytest.raises(PlanError, match="changed"):
-        add_of_plan([key])
+        add_code_of_plan([key])
 
 
 def test_worker_processes_have_the_file(tmp_path: Path) -> None:

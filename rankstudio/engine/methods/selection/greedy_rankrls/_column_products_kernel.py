@@ -32,13 +32,15 @@ Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 def _products_in_query(
     columns: Columns, t: int, position: int, stop: int, query_products: Floats
 ) -> int:
-    """Write a column's products (t + 2,) in the query of the entry at ``position``.
+    """Write a sparse column's products (t + 2,) in the query of the entry at ``position``.
 
     They are those with itself, with the labels, and with the t selected features, all
     centred within the query. The entries of the column, sorted by row, end before
     ``stop``. Return the position of its first entry in a later query.
     """
-    # (1) and (2) of the module's docstring
+    # Labels and selected features, columns of `basis`, are centred, so the column need
+    # not be: only its own square needs the mean. Rows without an entry are 0, and each
+    # adds mean² to the square.
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[position]]
     first = position
@@ -61,8 +63,9 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    They are those with itself, with the labels, and with the t selected features.
-    ``columns`` has the sparse columns, and the dense labels and selected features.
+    They are the products of a column with itself, with the labels, and with the t
+    selected features. ``columns`` has the sparse columns, and the dense labels and
+    selected features.
     """
     # The columns' entries, their rows and the first entry of each column; the centred
     # columns' squares; and by row, the centred labels and selected features.
@@ -78,10 +81,11 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 
 @kernel
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
-    """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before.
+    """Write the products of column ``j`` in each query to ``out`` (blocks, t + 2, width).
 
-    They are those with itself, with the labels, and with the t selected features. Query
-    q is in block q // width. Queries without entries of the column stay 0.
+    They are the products of the column with itself, with the labels, and with the t
+    selected features. Query q is number q % width of block q // width. ``out`` holds
+    zeros before, so that queries without entries of the column stay 0.
     """
     # The rows of the columns' entries, the first entry of each column, and the query of
     # each row.
@@ -109,20 +113,24 @@ def changes_where_absent(
     rights: Floats,
     products: Floats,
 ) -> None:
-    """Overwrite ``squares`` (c, Q) with the change of a query's error by a candidate without entries in it.
+    """Overwrite ``squares`` (c, Q) with the change of each left-out query's error by each candidate.
 
-    ``squares``, ``lengths``, ``rights`` and ``products``, all (c, Q), are p'S_q p,
-    p'H_q p, p'a_q and p'b_q of :func:`column_search._in_whitened_coordinates`: what the
-    held-out query q takes from the candidate's pivot, the square of its residual, and
-    the products of that residual with the labels and with the model's residual.
-    ``totals`` (c, ≥ 2) begin with its square and its product with the labels over all
-    queries.
+    The change counts for queries in which the candidate's sparse column has no entries.
+    The arrays (c, Q) are, for candidate c and the left-out query q:
+
+    - ``squares``: what leaving out the query takes from the candidate's pivot, p'S_q p;
+    - ``lengths``: the square of the candidate's residual in the query, p'H_q p;
+    - ``rights``: the product of that residual with the labels, p'a_q;
+    - ``products``: its product with the residual of the model, p'b_q.
+
+    ``totals`` (c, ≥ 2) begin with the candidate's square and its product with the
+    labels over all queries.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
             pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
             weight = (totals[c, 1] - rights[c, q]) / pivot
-            # (3)
+            # (3) of the module's docstring.
             squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
 
 
@@ -186,7 +194,7 @@ def changes_where_present(
                 pivot -= outside[i] * of_S
                 length += outside[i] * of_H - 2.0 * inside[i] * of_S
             weight = right / max(pivot, regularization)
-            # (3)
+            # (3) of the module's docstring.
             out[c, q] = weight * (weight * length - 2.0 * product)
 
 
@@ -194,11 +202,11 @@ def changes_where_present(
 def held_out_models(
     t: int, state: State, columns: Columns, models: Floats, residual: Floats
 ) -> None:
-    """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q.
+    """Write the models of the t selected features without each query, and their residuals.
 
-    ``models`` (Q, t) receives the weights, ``residual`` (m,) what they leave of the
-    labels of the held-out documents. ``state`` has the triangular systems of the
-    queries in blocks.
+    ``models`` (Q, t) receives the weights w_q without each query q, and ``residual``
+    (m,) the labels of each query minus the predictions by its w_q. ``state`` has the
+    triangular systems of the queries in blocks.
     """
     # The inverse factor and the solution along it, for each query without its documents;
     # and by row, the centred labels and selected features, and the query.

@@ -105,9 +105,9 @@ def append(
     last: int,
     state: State,
 ) -> None:
-    """Append a selected feature as the t-th (from 0) in the blocks first … last - 1.
+    """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
-    ``state`` has the leave-query-out models of the t earlier features, one per query.
+    ``state`` has the models of the t earlier features, one per query, and is updated.
     ``query_products`` (blocks, t + 2, BLOCK) are the feature's products with itself,
     with the labels and with the earlier features in each query, and ``total`` (t + 2,)
     these over all queries.
@@ -139,11 +139,11 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along`` for block k, and s^(-1/2) to ``inverse_root`` (BLOCK,).
+    """Add a row for the new feature to the factors of block k: its row of ``inverse`` and ``along`` in ``state``.
 
-    s is the pivot of the new feature: what is left of its square over the other queries
-    after the t earlier features, plus λ. ``p`` (t, BLOCK) are its products with those
-    in the coordinates of the factor.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of the new feature is
+    what remains of its square over the other queries after the t earlier features, plus
+    λ. ``p`` (t, BLOCK) are its products with those in the coordinates of the factor.
     """
     # Without each query: the inverse factor of the selected features' system, and the
     # solution along it.
@@ -183,9 +183,10 @@ def _append_held_out(
     inverse_root: Floats,
     spare: Floats,
 ) -> None:
-    """Write the new row of ``inner`` and ``label_products`` for block k of held-out queries.
+    """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    Also update ``residual_products`` and ``error``. ``p`` and ``f`` (t, BLOCK) are the
+    These are ``inner``, ``label_products``, ``residual_products`` and ``error``. ``p``
+    and ``f`` (t, BLOCK) are the
     products of the new feature with the t earlier ones, over the other queries and in
     the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
     space.
@@ -280,11 +281,11 @@ def _change(
 
 @fused
 def forget(t: int, state: State) -> None:
-    """Go back to the first t features: compute their ``residual_products`` in all queries.
+    """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the held-out residual of the model of
-    the t features: those with the labels less those with the predictions. The other
-    arrays of ``state`` still have the rows of these features.
+    These are the products of the features with the held-out residual of that model: the
+    products with the labels minus those with the predictions. The other arrays of
+    ``state`` need no change, because later features only added rows.
     """
     # In the factor's coordinates: the features' products with each other, the solution,
     # and the products with labels and residual.
@@ -301,11 +302,11 @@ def forget(t: int, state: State) -> None:
 
 @fused
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
-    """Write the change of the error without each selected feature to ``partial`` (blocks, t).
+    """Write the change of the error without each of the t selected features to ``partial`` (blocks, t).
 
     The change is summed over the queries of each of the blocks first … last - 1. In a
-    query it is η² x'x + 2 η e'x, with the residual e of the labels, and x the direction
-    in which removing the feature moves the predictions, by η.
+    query, removing the feature moves the predictions by -η along a direction x, and
+    changes the error by η² x'x + 2 η e'x, with the residual e of the labels.
     """
     # The inverse factor of the other queries; and in its coordinates, the held-out
     # features' products with each other, the solution, and products with the residual.
@@ -349,7 +350,7 @@ def changes_by_statistics(
     state: State,
     out: Floats,
 ) -> None:
-    """Write the change of the criterion by each chosen candidate, from the Gram matrices of the queries.
+    """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
     ``chosen`` and ``out`` (c,) are the candidates' columns and the changes, ``gram``
     (blocks, n + 1, n + 1, BLOCK) has the matrices of features and labels. ``index`` has

@@ -55,13 +55,17 @@ def select(
     matrices: Matrices,
     work: Floats,
 ) -> None:
-    """Select column ``b`` in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
+    """Select column ``b`` in all blocks, and store how the remaining features change by it in each query.
 
-    γ and d say how each remaining feature changes by the selection, in each query.
-    ``selected_position`` is the place of b, and ``places`` are the places of the columns ``remaining``. If
-    ``at_gram`` is not negative, there are no matrices yet, and ``gram[:, at_gram]`` are the products of b
-    with all features. ``total`` (n,) are the products of b over all queries of all shards. ``work``
-    (3 h + 7, BLOCK) is work space.
+    The changes are the numbers γ and d of each feature. They are stored in ``delayed``
+    as step ``h`` since the matrices of the pairs of features were last updated, because
+    updating these at every step would take long.
+
+    ``selected_position`` is the position of b in the matrices, and ``places`` are those
+    of the columns ``remaining``. If ``at_gram`` is not negative, there are no matrices
+    yet, and ``gram[:, at_gram]`` are the products of b with all features. ``total``
+    (n,) are the products of b over all queries of all shards. ``work`` (3 h + 7, BLOCK)
+    is work space.
     """
     # What is left of each feature's square over the other queries, plus λ; and γ, d and
     # the pivots of the kept steps.
@@ -108,12 +112,12 @@ def bring_up(
     matrices: Matrices,
     work: Floats,
 ) -> None:
-    """Bring the matrices up to date with the kept steps, for the columns ``remaining`` alone.
+    """Apply all delayed steps to the matrices, and drop all columns but ``remaining`` from them.
 
     The two matrices of each query hold, for every pair of these features, their
     products over the other queries and in this query, without the parts of the selected
-    features. ``places``, ascending, are the places of these columns so far; their new
-    places are 0, 1, 2, and so on. If ``gram`` (blocks, n, n, BLOCK) is not empty, the
+    features. ``places``, ascending, are the positions of these columns in the matrices
+    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty, the
     matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is work
     space.
     """
@@ -177,9 +181,9 @@ def _coefficients(
 ) -> None:
     """Write p γ, γ and d of a feature for each of h kept steps to three consecutive rows of ``space``.
 
-    ``position`` is the place of the feature, and ``space`` has shape (≥ 3 h, BLOCK).
-    The three numbers are what a step subtracts from each pair with the feature, but for
-    the other feature's factors.
+    ``position`` is that of the feature in the matrices, and ``space`` has shape (≥ 3 h,
+    BLOCK). A step changes the entry of each pair with this feature. It subtracts these
+    numbers, multiplied by γ or d of the other feature.
     """
     # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -204,9 +208,9 @@ def _subtract(
     """Subtract the changes of the h kept steps from the entry of a pair of features in both matrices.
 
     A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
-    from ``product`` (BLOCK,), the entry of V. One feature of the pair is at the place
-    ``position``; ``space`` has p γ, γ and d of the other one, from
-    :func:`_coefficients`.
+    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of the
+    pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows per
+    step.
     """
     # γ and d of each feature for the kept steps.
     rows, halves, _ = delayed

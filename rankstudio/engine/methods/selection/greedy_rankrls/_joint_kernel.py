@@ -43,10 +43,11 @@ def follow(
     joint: Floats,
     products: Floats,
 ) -> None:
-    """Update the pairs of ``remaining`` features with the selected feature whose step is kept at ``h``.
+    """Update the pairs of ``remaining`` features after the selection of a feature, the step ``h`` of ``delayed``.
 
     A pair are two features of one group. ``joint`` and ``products`` (blocks, pairs,
     BLOCK) have its products over the other queries and in each held-out query.
+    ``remaining`` (n,) is the mask of features that are not selected.
     ``members`` lists the features group by group, from ``starts[g]`` on; the pairs of
     group g begin at ``pairs[g]``.
     """
@@ -88,7 +89,8 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    The other columns of ``partial`` are not written. ``members`` lists the features
+    ``open_groups`` are the candidates; the columns of other groups in ``partial`` are
+    not written. ``members`` lists the features
     group by group, from ``starts[g]`` on; the pairs of group g begin at ``pairs[g]`` in
     ``joint`` and ``products``. ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are
     work space for groups of at most s features.
@@ -164,9 +166,9 @@ def _cost(
 ) -> float:
     """Return the criterion with the group's weights β, summed over the queries of block k.
 
-    It is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e of the labels and V of
-    the group's features. ``pair`` is the position of the group's first pair in
-    ``products``.
+    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e of
+    the labels and V of the group's features. ``pair`` is the position of the group's
+    first pair in ``products``.
     """
     # In the held-out queries: the features' products with the residual e of the labels
     # and their squares, after the selected features; and e'e.

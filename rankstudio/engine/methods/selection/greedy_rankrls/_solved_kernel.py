@@ -84,11 +84,12 @@ def select(
     factor: Factor,
     work: Floats,
 ) -> None:
-    """Select the last feature of ``selected`` (t + 1,) in all blocks; ``ascending`` (t,) sorts the others.
+    """Select the last feature of ``selected`` (t + 1,) in all blocks of queries: update ``state`` and ``factor``.
 
     In every query, two systems of the t earlier features give the residual of the new
-    one; its products with the residuals of the remaining features update their
-    ``state``. ``gram[:, places[a]]`` are the products of the a-th selected feature with
+    one. Its products with the residuals of the remaining features update their numbers
+    in ``state``. ``ascending`` (t,) are the positions of the earlier features by column,
+    the order of memory. ``gram[:, places[a]]`` are the products of the a-th selected feature with
     all features in each query, and ``total`` (t + 1, n) these products over all queries
     of all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
     6 + 3 TILE, BLOCK) is work space.
@@ -172,10 +173,12 @@ def _follow(
 ) -> None:
     """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
 
-    ``row``, ``moved`` and ``correction`` (TILE, BLOCK) collect sums over the selected
-    features: z times their products over the other queries, z times those in this
-    query, and c times those over the other queries; z and c (t, BLOCK) are the
-    solutions of the two systems.
+    z and c (t, BLOCK) are the solutions of the two systems of the selected features.
+    Three arrays (TILE, BLOCK) collect sums over the selected features:
+
+    - ``row``: minus z times their products over the other queries;
+    - ``moved``: minus z times their products in this query;
+    - ``correction``: c times their products over the other queries.
     """
     first = places[a]
     second = places[a + 1]
@@ -209,10 +212,10 @@ def _relate(
 ) -> None:
     """Solve the two systems of the t earlier features that give the residual of the t-th one, in block k.
 
-    z (t, BLOCK) predicts the new feature from the earlier ones over the other queries;
+    z (t, BLOCK) predicts the new feature from the earlier ones over the other queries.
     c (t, BLOCK) solves the same system for the products of the earlier features with
-    what is left of the new one in this query. z is also stored as the next row of
-    -L^-1, by (6) of the module's docstring.
+    the residual of this prediction in the held-out query. z is also stored as the next
+    row of -L^-1, by (6) of the module's docstring. ``space`` is work space.
     """
     b = selected[t]
     end = t * (t - 1) // 2
@@ -231,7 +234,7 @@ def _relate(
         for i in range(BLOCK):
             factor[0][k, end + a, i] = z[a, i]
             right[a, i] = gram[k, gram_row, b, i]
-        for index in range(t):  # in the order of memory
+        for index in range(t):  # in the order of memory, which is faster
             e = ascending[index]
             j = selected[e]
             for i in range(BLOCK):
@@ -243,10 +246,11 @@ def _relate(
 def _solve(
     k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats
 ) -> None:
-    """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose.
+    """Solve LDL'x = r in the queries of block k, by x = L'^-1 D^-1 L^-1 r.
 
-    ``right`` and ``out`` (t, BLOCK) are r and x of the queries of block k, and
-    ``value`` (BLOCK,) is work space.
+    ``right`` and ``out`` (t, BLOCK) are r and x, ``factor`` has -L^-1 and D, and
+    ``value`` (BLOCK,) is work space. Each row of L^-1 is read once, for its product
+    with r and for its part in the product with L'^-1.
     """
     rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):
@@ -268,8 +272,8 @@ def _solve(
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]
-        # The number divided by the pivot, and its products with the row, which are
-        # terms of all earlier ones.
+        # Number a of D^-1 L^-1 r. Times row a of L^-1, it is a term of all earlier
+        # numbers of x.
         for i in range(BLOCK):
             value[i] /= pivots[k, a, i]
             out[a, i] = value[i]

@@ -48,13 +48,14 @@ def begin(
     regularization: float,
     state: State,
 ) -> None:
-    """Fill the state of block k for the empty selection.
+    """Fill the ``state`` of block k for the empty selection: the numbers of each feature in each query.
 
     ``squares`` and ``rights`` (blocks, n, BLOCK) are the squares of the features and
     their products with the labels in each query, ``labels`` (blocks, BLOCK) the squares
     of the labels, and ``total`` (2, n) the first two over all queries.
     """
-    # (1) and (2), with v_j = X_q[:, j] and e = y_q.
+    # (1) and (2) of the module's docstring: without selected features, the residual of
+    # feature j is v_j = X_q[:, j], and that of the labels e = y_q.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         ee[k, i] = labels[k, i]
@@ -85,10 +86,11 @@ def cost(k: int, j: int, state: State) -> float:
 
 @fused_inlined
 def enter(k: int, b: int, state: State, terms: Floats) -> None:
-    """Write the terms of the selected feature b for the updates of the others, and change the criterion.
+    """Add feature b to the criterion of the queries of block k, and write its terms for later updates.
 
-    Both are for the queries of block k. ``terms`` (5, BLOCK) are 1 / p_b, r_b, β_b,
-    e'v_b and v_b'v_b.
+    ``terms`` (5, BLOCK) receives 1 / p_b, r_b, β_b, e'v_b and v_b'v_b: pivot,
+    right-hand side and weight of b, and the products of its residual in the held-out
+    query. The numbers of other features are updated by them later.
     """
     # Over the other queries: the features' squares plus λ and products with the labels;
     # in the held-out query: products with the residual e, squares, and e'e.
@@ -116,7 +118,8 @@ def update(
     """Update the state of feature j in query i of block k after the selection of feature b.
 
     The equations are (4), (5) and (6) of the module's docstring. ``row`` is its entry
-    S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms`` are those of `enter`.
+    S_bj of the pivot row, and ``product`` is v_j'v_b. ``terms`` (5, BLOCK) are 1 / p_b,
+    r_b, β_b, e'v_b and v_b'v_b of the selected feature b.
     """
     # Over the other queries: the features' squares plus λ and products with the labels;
     # in the held-out query: products with the residual, and squares.
@@ -168,7 +171,7 @@ def extend(
         value -= entry * along[i]
     factor[t, t] = np.sqrt(regularization if regularization > diagonal else diagonal)
     along[t] = value / factor[t, t]
-    # The weights all change, so the backward substitution starts anew.
+    # All weights change, so the backward substitution is repeated for all.
     for i in range(t, -1, -1):
         value = along[i]
         for c in range(i + 1, t + 1):

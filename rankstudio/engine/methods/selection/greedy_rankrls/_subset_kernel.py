@@ -10,13 +10,12 @@ from rankstudio.engine.support.jit import kernel
 def gather_row(
     gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
 ) -> None:
-    """Copy one row of the matrices of some queries, in ascending order, and sum it in ``total`` (n, n).
+    """Copy one ``row`` of the Gram matrices of some queries to ``out``, and their sum to ``total`` (n, n).
 
-    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK), with a Gram matrix per
-    query on the first and last axes; ``queries`` are the numbers of those to copy. The
-    entries of this row that pad the last block of ``out`` become 0; other rows are
-    unchanged. Sums are taken in each block of ``out`` and then over its blocks, so that
-    they equal those of data with these queries alone.
+    ``gram`` and ``out`` have shape (blocks, n, n, BLOCK): query q is number q % BLOCK of
+    block q // BLOCK. ``queries``, ascending, are the numbers of those to copy. In
+    ``out``, 0 pads the last block. The sum is taken in each block of ``out`` and then
+    over its blocks. So it has the same rounding as for data with only these queries.
     """
     n = gram.shape[1]
     width = gram.shape[3]

@@ -27,7 +27,7 @@ class Algorithm1Search:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
-        """Start without features; ``regularization`` is λ. Matrices have the documents as rows."""
+        """Start without selected features; ``regularization`` is λ. Matrices have the documents as rows."""
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
@@ -57,8 +57,8 @@ class Algorithm1Search:
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        Lines are those of algorithm 1 in the paper, G and Q its matrices; C, U, a and p
-        are X^, X^, y^ and y^ times G, QG, G and QG. The error is computed for all
+        Lines are those of algorithm 1 in the paper, and G and Q its matrices. The code
+        has C = G X^, U = Q G X^, a = G y^ and p = Q G y^. The error is computed for all
         features, because the matrices contain them anyway.
         """
         X = self._X

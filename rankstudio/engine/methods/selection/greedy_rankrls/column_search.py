@@ -76,7 +76,11 @@ class GramProducts:
     """
 
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
-        """Use the Gram matrices of features and labels: ``gram`` of each query, ``total`` of all."""
+        """Start without selected features, with the Gram matrices of features and labels, labels last.
+
+        ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of each query, and
+        ``total`` (n + 1, n + 1) is their sum.
+        """
         n = total.shape[0] - 1
         self.n_queries = n_queries
         # A feature that varies within no query has a square of 0.
@@ -101,6 +105,7 @@ class GramProducts:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
         ``factor`` (t, t) is only read for t, the number of selected features.
+        ``regularization`` is λ, and ``state`` has the models without each query.
         """
         # Columns of the labels and of the selected features; the factor has a row for
         # each selected feature.
@@ -143,7 +148,12 @@ class ColumnProducts:
 
     @property
     def columns(self) -> column_kernels.Columns:
-        """Columns and auxiliary arrays of their products, in the form of the kernels."""
+        """Sparse columns, and the arrays for products with them, as the kernels expect them.
+
+        They are the columns' entries, their rows, the first entry of each column, the
+        centred columns' squares, labels and selected features by row, the query of each
+        row, and the first row of each query.
+        """
         data = self._data
         X = data.shifted
         return (
@@ -159,8 +169,9 @@ class ColumnProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
-        They are those with itself, the labels and the earlier features, shapes (blocks,
-        t + 2, BLOCK) and (t + 2,).
+        They are its products with itself, with the labels and with the earlier
+        features, shapes (blocks, t + 2, BLOCK) and (t + 2,). Its centred column is
+        stored, for products with later features.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -217,8 +228,8 @@ class ColumnProducts:
             column_kernels.changes_where_absent(
                 totals, regularization, out, lengths, p @ a.T, p @ b.T
             )
-            # In the queries where a candidate has entries, its change is computed again
-            # with them.
+            # That is wrong in queries where a candidate has entries: there its change
+            # is computed again.
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
             )
@@ -231,10 +242,13 @@ class ColumnProducts:
 def _in_whitened_coordinates(
     factor: Floats, state: kernels.State, n_queries: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'residual_products.
+    """Return what each left-out query changes, in coordinates that all queries share.
 
-    Shapes are (Q, t, t) for S and H, (Q, t) for a and b, with t selected features. R is
-    L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the products of
+    For the query q and t selected features A, these are S_q = R'R and H_q = R'U'U R of
+    shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products of shapes (Q, t),
+    with R = L_q^-1 L. U, along and residual_products come from the ``state``.
+
+    In the coordinates in which T[A, A] + λI is the identity, the products of
     a candidate j with the selected features A over all queries are p = L^-1 T[A, j]. If
     j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p, its weight
     is β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β p'b_q.
@@ -291,7 +305,10 @@ class OnDemandSearch:
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
-        """Start without features; ``products`` computes products of features in each query, and λ is > 0."""
+        """Start without selected features; ``products`` computes products of features in each query.
+
+        ``regularization`` is λ > 0.
+        """
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products
@@ -432,10 +449,10 @@ class OnDemandSearch:
         self._right_side = np.pad(self._right_side, (0, growth))
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Change to another selection.
+        """Change the search to another selection.
 
-        The features with which both selections begin stay selected; the following ones
-        are selected anew.
+        Features with which both selections begin stay selected. The others are removed,
+        and the following ones of the new selection are added.
         """
         n_common = 0
         while (
@@ -492,7 +509,11 @@ class BackFittingSearch(OnDemandSearch):
         super().__init__(self._columns, regularization)
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates (c,) to the change of the criterion if only their weight changes."""
+        """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
+
+        The weights of the selected features stay as they are; only the candidate gets a
+        weight.
+        """
         t = len(self.selected)
         columns = self._columns.columns
         models = np.empty((self._columns.n_queries, t))

@@ -220,7 +220,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     pairs: Literal["query", "pointwise"] = "query"
 
     def n_steps(self, n_features: int) -> int:
-        """Return the greatest number of steps on data with ``n_features`` features: one per group to select."""
+        """Return the greatest number of steps on data with ``n_features`` features: one per group to select.
+
+        A feature outside of groups is a group by itself, and banned groups are never
+        selected.
+        """
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
         return (
@@ -231,12 +235,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that a path needs on data of a shape: m documents, n features and Q queries."""
-        # One ranking needs three copies of all documents, and for left-out pairs two
-        # matrices of the documents by the documents, H and a copy.
+        # One ranking needs three copies of all documents. To leave out pairs, it also
+        # needs two matrices (m, m): the hat matrix H and a copy.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
-        # Otherwise the need depends on the way the path is found.
+        # With several queries, the memory depends on the algorithm.
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
@@ -251,10 +255,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
-        """Raise an error for settings that need a dense X: a DatasetError or ParameterError.
+        """Raise a DatasetError or ParameterError for settings that do not support a sparse X.
 
-        ``one_ranking`` tells that the data are one ranking, without queries, and
-        ``preferring`` that they have preferences between documents instead of labels.
+        ``one_ranking`` is whether the data are one ranking, without queries, and
+        ``preferring`` whether they have preferences between documents instead of labels.
         """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
@@ -268,16 +272,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(
                 "algorithm", self.algorithm, "auto or columns where X is sparse"
             )
-        # Raises an error for other than the default costs of pairs. Preferences have no
-        # such costs.
+        # Called for its error only, if the loss of pairs is not the default one.
+        # Preferences have losses of their own.
         if not preferring:
             refuse_unusual(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: its criterion, the weights, and every candidate's criterion.
+        """Select features, and yield one step per feature, with every candidate's criterion.
 
-        Searches other than forward first yield progress events, and their steps when
-        all sets are final. A search by shards yields progress events before each step.
+        A forward search yields each step as soon as a feature is selected; by shards,
+        after progress events. Other searches may still change earlier sets, so they
+        yield progress events first, and all steps at the end.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -292,6 +297,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         else:
             several_queries(data.ptr, type(self).__name__)  # called for its error only
             steps = self._path(data, regularization, groups, rules, cost)
+        # These steps select groups; those of the method select features.
         yield from (
             groups.by_column(event) if isinstance(event, Step) else event
             for event in steps
@@ -305,10 +311,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path in which groups stand for features: their positions are selected.
+        """Return an iterator over the steps of a path that selects groups, by their positions.
 
-        There is a way for each search, and for data with few or many features and
-        shards.
+        An ungrouped feature is a group by itself. The algorithm depends on the search,
+        and on the numbers of features and of shards.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
@@ -349,9 +355,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path by errors of left-out documents, or pairs of them.
+        """Return an iterator over the steps of a path by errors of left-out documents, or pairs of them.
 
-        As in the other paths, groups stand for features. All documents are in memory.
+        The data are one ranking, or documents without pairs. Steps select groups, by
+        their positions. All documents are in memory.
         """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
@@ -362,8 +369,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return search_path(search, groups, rules, self.search)
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
-        """Raise a ParameterError for settings without a closed form of left-out documents."""
-        # Pointwise means documents in place of pairs, so that the costs of pairs do not
+        """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly."""
+        # "pointwise" is a loss of documents, not of pairs, so that costs of pairs do not
         # apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
@@ -389,13 +396,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
     def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
-        """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
+        """Return the algorithm for a path on dense data.
 
-        "forward" keeps numbers for each candidate and query, and updates them; "on
-        demand" computes each comparison from Gram matrices of the queries; "columns"
-        and "algorithm1" need all documents. "columns" is fastest if few candidates are
-        compared, or if candidates are compared by back-fitting. It needs all data in
-        memory, so for several shards another way is preferred where one exists.
+        "forward" stores numbers for each candidate and query, and updates them at each
+        step. "on demand" computes each comparison from Gram matrices of the queries.
+        "columns" and "algorithm1" need all documents in memory. "columns" is fastest if
+        few candidates are compared, or if they are compared by back-fitting. For
+        several shards, another algorithm is preferred if one exists.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -440,7 +447,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that prepares paths on any subset of the queries, or None if they are not available.
 
-        Such paths follow from sums over queries of the products of features and labels.
+        Such paths follow from the products of features and labels in each query, which
+        the function computes. They are not available for settings that need more.
         """
         if not self._adds_up(data):
             return None
@@ -449,7 +457,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
         def add_up() -> SummedPaths:
-            """Return the paths on any subset of the queries, after summing the queries' statistics."""
+            """Compute the products of each query, and return the paths on any subset of the queries."""
             regularization = self.checked("regularization")
             return SummedPaths(
                 data,
@@ -492,9 +500,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def exact_exchange(self) -> ExactExchange | None:
-        """Return the λ, loss and rules by which exchanges of selected features can be computed exactly.
+        """Return λ, loss and rules of the exact left-out error, by which analyses exchange selected features.
 
-        None if documents are left out, not queries.
+        None if the method leaves out documents, not queries.
         """
         if self.pairs != "query":
             return None
@@ -512,11 +520,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function from label vectors to the criteria of the greedy path of each, for a permutation test.
+        """Return a function that computes the greedy path of each of several label vectors.
 
-        The paths share the queries' Gram matrices. None for settings, losses or sizes
-        for which these paths are not available. A loss needs rows that do not depend on
-        the labels.
+        It returns the criteria of the paths' steps, for a permutation test. The paths
+        share the queries' Gram matrices. None for settings or sizes for which these
+        paths are not available, and for losses whose rows depend on the labels.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
@@ -531,7 +539,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
-        # With ties, all pairs count; without, the labels decide which pairs are rows.
+        # If ties count, all pairs do. Otherwise the labels decide which pairs count.
         has_fixed_rows = self.pair_cost().ties
         if not (
             has_fixed_rows
@@ -551,8 +559,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        It also caches the rows of the loss, except for a subclass, which may learn in
-        another way.
+        The data also have the rows of the loss, so that training need not compute them.
+        A subclass may learn in another way, so its data are without them.
         """
         plain = super().exchanged_preferences(data)
         return (
@@ -625,7 +633,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         for is_set, reason in reasons:
             if is_set:
                 raise ParameterError("search", self.search, f"forward where {reason}")
-        # Algorithms that cannot take a feature out of the model again.
+        # These algorithms cannot remove a feature from the model.
         if self.algorithm in ("algorithm1", "rows"):
             choices = (
                 "auto or statistics"

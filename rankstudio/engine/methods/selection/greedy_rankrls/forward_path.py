@@ -223,16 +223,19 @@ class GreedyState:
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
-        """Allocate the state of a shard's queries in ``scratch``: memory, or a file."""
+        """Allocate the state of a shard's queries in ``scratch``, which is memory or a file.
+
+        ``work`` has the settings of the path.
+        """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
-        # How the numbers of a candidate are updated: by the kept changes of earlier
-        # steps, or by linear systems.
+        # The numbers of a candidate are updated by the stored changes of earlier steps,
+        # or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
-        # Per query: pivot, right, ev and vv have a number for each feature, ee is a
+        # For each query, pivot, right, ev and vv have a number per feature, and ee is a
         # single number.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, in_blocks, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
@@ -253,11 +256,11 @@ class GreedyState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return the answer to a message: totals, a row of totals, or the criteria after a change.
+        """Return the answer to a message, as arrays to be summed over shards.
 
-        Each array is the part of this shard, to be summed over shards. Totals are
-        products of features and labels over all queries. The change is the start, or a
-        selection.
+        The answers are the products of all features and labels, or of one feature, over
+        the shard's queries. After the start or a selection, they are the criteria with
+        each feature added.
         """
         match message:
             case Totals():
@@ -279,8 +282,8 @@ class GreedyState:
     def by_query(self) -> tuple[Floats, Floats]:
         """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
-        A part is the squared error of the model trained without the query. The last
-        block is padded with queries whose parts are 0.
+        A part is the squared error of the model trained without the query. Q also
+        counts the queries that pad the last block; their parts are 0.
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
@@ -290,9 +293,10 @@ class GreedyState:
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
-        """Write a feature's products with all n features into the next row, and return their sums (n,) over queries.
+        """Compute a feature's products with all n features in each query, and return their sums (n,).
 
-        The products are taken from the cache if a path for another λ has computed them.
+        The products are written to the next row of the selected features. They are read
+        from the cache if a path for another λ has computed them.
         """
         gram = self._rows.next
         cached_rows = self._statistics.rows
@@ -330,9 +334,10 @@ class GreedyState:
 
     @contextmanager
     def _threads(self, multiplications: float) -> Iterator[Each]:
-        """Provide a function that calls another one for slices of the blocks of queries, in threads if worthwhile.
+        """Provide a function that calls another one for slices of the blocks of queries.
 
-        ``multiplications`` is the work of all these calls per query.
+        It uses threads if these are worthwhile. ``multiplications`` is the work of all
+        calls per query.
         """
         ee = self._state[-1]
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -347,8 +352,8 @@ class GreedyState:
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added (n,), the present one (1,), and that with each group added.
 
-        The criterion is 0 for selected features. The last array is absent if there are
-        no groups.
+        The criterion is 0 for selected features. Without groups of several features,
+        there is no third array.
         """
         partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._remaining, self._state, partial)
@@ -384,11 +389,11 @@ def statistics_of(
     by_blocks: bool,
     scratch: Scratch,
 ) -> Statistics:
-    """Return the results of a shard shared by all λ, computed on first use.
+    """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the queries' squares of features and products with labels, and in a
-    ``layout`` other than "none" their Gram matrices. With ``by_blocks``, a few queries
-    are centred at a time.
+    They are the features' squares and products with the labels in each query. Unless
+    ``layout`` is "none", they also have the Gram matrix of each query. With
+    ``by_blocks``, a few queries are centred at a time. ``scratch`` allocates arrays.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -412,10 +417,13 @@ def _query_statistics(
     by_blocks: bool,
     scratch: Scratch,
 ) -> Statistics:
-    """Compute the squares, the label products and, unless ``layout`` is "none", the Gram matrices of all queries.
+    """Compute the statistics of all queries of a shard: squares, products with the labels, and Gram matrices.
 
-    They are those of the rows whose squared errors are the loss with this ``cost`` of
-    pairs. The arrays come from ``scratch``: memory, or a file.
+    ``layout`` is the form of the Gram matrices: "none" for no matrices, "blocks" for
+    the form of the kernels, or "queries" for a matrix after the other. The statistics
+    are those of the rows whose squared errors are the loss with this ``cost`` of pairs.
+    Arrays come from ``scratch``, which is memory or a file. With ``by_blocks``, a few
+    queries are centred at a time.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -461,7 +469,8 @@ def _write_products(
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
-    # Reused: allocating memory for each block would take longer than computing.
+    # One buffer for all blocks: allocating memory for each would take longer than
+    # computing.
     buffer = np.empty((0, n))
     for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
         buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
@@ -498,8 +507,9 @@ def _write_block(
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    The ``width`` queries are the first ones of the block; the rest becomes 0. The last
-    product with the labels is their own square.
+    ``arrays`` are those of the squares, of the products with the labels, and of the
+    labels' own squares, which are the last products. The ``width`` queries are the
+    first ones of the block; the rest becomes 0.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -514,9 +524,10 @@ def gram_blocks(
 ) -> Iterator[Floats]:
     """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    X^ and y^ are centred features and labels, and the last block may be smaller. With
-    ``by_blocks``, the matrices of all queries are written to ``out`` (Q, n + 1, n + 1);
-    without ``out``, an array may be overwritten when the next one is requested.
+    X^ and y^ are centred features and labels. The last block may have fewer queries.
+    Without ``by_blocks``, the matrices are cached with the data. Otherwise they are
+    computed block by block, and written to ``out`` (Q, n + 1, n + 1); without ``out``,
+    an array may be overwritten when the next one is requested.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -539,10 +550,11 @@ def centred_blocks(
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
-    ``ptr`` are the first rows of these queries, and d, the number of their documents.
-    For a cost other than the default, these are the rows of the cost instead of the
-    documents. With ``by_blocks``, the features may be overwritten when the next ones
-    are requested: allocating memory for each block would take longer than computing it.
+    These queries have d documents, and ``ptr`` are their first rows, followed by d. For
+    a cost other than the default, the rows are those of the cost instead of the
+    documents. Without ``by_blocks``, the centred rows are cached with the data.
+    Otherwise each block is centred by itself, and its features may be overwritten when
+    the next ones are requested: allocating memory would take longer than computing.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
     # The first row of each block, and the end of the last block, which may have fewer
@@ -578,9 +590,10 @@ def centred_blocks(
 def cut_blocks(
     empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]
 ) -> list[Floats]:
-    """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``, cut from one allocation.
+    """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    ``empty`` makes an array of a size, in memory or in an open file.
+    They are parts of one array, which ``empty`` allocates by its size, in memory or in
+    a file.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
@@ -607,7 +620,9 @@ def forward_path(
     cost: PairCost,
     algorithm: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of the greedy path, with groups in place of features, and progress events in between.
+    """Select groups by forward search, and yield the steps of the path, with progress events in between.
+
+    Steps select groups by their positions. An ungrouped feature is a group by itself.
 
     Parameters
     ----------
@@ -704,7 +719,7 @@ class ForwardSearch:
     def __init__(
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups
     ) -> None:
-        """Keep the session with the shards; :meth:`start` begins the search."""
+        """Store the session with the shards; :meth:`start` begins the search."""
         self._session = session
         self._work = work
         self._groups = groups
@@ -741,7 +756,7 @@ class ForwardSearch:
         return self._coef.copy()
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group, given by its position, to the selection, with a progress event per shard."""
+        """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position."""
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.
             row = self._total[column]

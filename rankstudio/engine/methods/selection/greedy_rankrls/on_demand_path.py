@@ -123,7 +123,10 @@ class OnDemandState:
     """State of one shard in the path for one λ: an on-demand search among its queries."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
-        """Compute the Gram matrices of a shard's queries, or read them from the cache."""
+        """Compute the Gram matrices of a shard's queries, or read them from the cache.
+
+        ``work`` has the settings of the path, and ``scratch`` allocates arrays.
+        """
         self._work = work
         self._scratch = scratch
         self._statistics = statistics_of(
@@ -135,11 +138,11 @@ class OnDemandState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return the answer to a message: the totals, or criteria of a selection.
+        """Return the answer to a message, as arrays to be summed over shards.
 
-        Each array is the part of this shard, to be summed over shards. The criteria are
-        that of the selection, those with each candidate added, and those without each
-        selected feature, as far as the message requests them.
+        The answer is the products of features and labels over the shard's queries, or
+        the criterion of a selection. The message may also request the criteria with
+        each candidate added, and those without each selected feature.
         """
         match message:
             case Totals():
@@ -170,7 +173,7 @@ class _OnScratch(OnDemandSearch):
     """On-demand search whose arrays are in scratch space, so that they need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
-        """Take the arrays for ``capacity`` selected features from scratch, which may be in a file."""
+        """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file."""
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
@@ -197,7 +200,11 @@ class _BackFitting(_OnScratch):
     """
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates (c,) to the change of the criterion if only their weight changes."""
+        """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
+
+        The weights of the selected features stay as they are; only the candidate gets a
+        weight.
+        """
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
@@ -245,7 +252,9 @@ def on_demand_path(
     search: str,
     fitting: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path, with groups in place of features, and progress events in between.
+    """Search a path by Gram matrices of the queries, and yield its steps and progress events.
+
+    Steps select groups by their positions. An ungrouped feature is a group by itself.
 
     Parameters
     ----------
@@ -382,7 +391,7 @@ class OnDemandGroups:
         self._groups = groups
         self.informative = _varying_groups(groups, total)
         self.selected: tuple[int, ...] = ()
-        # That of the selection; None while it is not computed yet.
+        # The criterion of the selection; None while it is not computed yet.
         self._criterion: float | None = criterion
 
     def costs(self, candidates: Ints) -> Floats:

@@ -45,9 +45,9 @@ class OneRankingSearch(ABC):
     """Minimum number of documents: with fewer, none remain for training."""
 
     def __init__(self, data: QueryData, regularization: float) -> None:
-        """Start without features, with all documents as one ranking; ``regularization`` is λ.
+        """Start without selected features, with all documents as one ranking; ``regularization`` is λ.
 
-        Raises an error for too few documents, or too little memory.
+        Raises a DatasetError for too few documents, or an OutOfMemoryError.
         """
         m = len(data.y)
         if m < self.least:
@@ -178,7 +178,7 @@ class LeaveOneOutSearch(OneRankingSearch):
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
-                """Write the criteria of ``size`` candidates from position ``first`` on."""
+                """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``."""
                 part = candidates[first : first + size]
                 R = self._R[:, part]
                 # For each candidate, the factors of the outer product that it adds to the
@@ -240,7 +240,7 @@ class LeavePairOutSearch(OneRankingSearch):
         ):
 
             def work(index: int) -> None:
-                """Write the criterion of the candidate at a position."""
+                """Write the criterion of the candidate at a position to ``costs``."""
                 feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)

@@ -53,10 +53,11 @@ _GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
-    """Return "statistics" or "rows": as requested, otherwise by the shape (m, n, Q) of the data alone.
+    """Return which algorithm a forward path uses, "statistics" or "rows".
 
-    "statistics" keeps a Gram matrix for each of Q queries; "rows" computes the
-    matrices' rows of the k selected features. m counts documents, and n features.
+    It is the requested ``algorithm``. For "auto", it depends only on the ``shape`` of
+    the data: m documents, n features and Q queries. "statistics" stores a Gram matrix
+    for each query. "rows" only computes the matrices' rows of the k selected features.
     """
     m, n, Q = shape
     if algorithm != "auto":
@@ -83,9 +84,9 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a path of k features.
 
-    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with
-    statistics. Each λ needs 4n + 1 numbers and the state of the selected features: see
-    :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
+    For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with the
+    algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the selected
+    features.
     """
     m = shape.m
     n = shape.n
@@ -118,11 +119,11 @@ def _memory_need(
 
 
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
-    """Return the memory of searches other than forward, groups and back-fitting, up to k features.
+    """Return the memory of a search that compares sets of up to k features by Gram matrices.
 
-    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one λ.
-    Search for the ``best`` sets keeps the (n + 1)² numbers of all queries in memory,
-    also those of other shards.
+    For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for one λ.
+    Search for the ``best`` sets has the (n + 1)² numbers of all queries in memory, also
+    those of other shards.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
@@ -208,8 +209,8 @@ class Shape:
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
 
-        If they exceed the free memory, or the data are in shards, they name the setting
-        of the parameter that fits.
+        If they exceed the free memory, or the data are in shards, their ``fits`` is the
+        setting with which the method would fit.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
@@ -288,10 +289,11 @@ def search_path(
     rules: Constraints,
     search: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path by a search among features.
+    """Search a path, and yield its steps and progress events.
 
-    Groups stand for features in the steps and in ``rules``. ``search`` is "forward",
-    "floating" or "swap"; the last two improve on the forward path.
+    ``feature_search`` computes criteria of sets of features. Steps and ``rules`` refer
+    to groups by their positions. ``search`` is "forward", "floating" or "swap"; the
+    last two improve on the forward path.
     """
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
@@ -327,7 +329,9 @@ def whole_search(
         if cache.columns is None:
             # Called for its error only: too little memory.
             Shape.of(data.X.shape, data.ptr, k).check("columns")
-            # The search centres the columns, which does not change mirrored rows.
+            # The search centres the columns of each query. Rows of other losses are
+            # mirrored, that is, also there with the opposite sign: their mean is 0, so
+            # centring does not change them.
             cache.columns = SparseQueryData.of(
                 data.mirrored if isinstance(data, PairRows) else data
             )

@@ -66,8 +66,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         # The features that this step compares: some or all of those within the budget.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
-        # A pinned feature is selected in its turn, whatever its criterion; the others
-        # are compared for information.
+        # Pinned features are selected first, whatever their criteria. The others are
+        # then only compared for the step's list of candidates.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
@@ -136,13 +136,13 @@ def _drawn_candidates(
 def _best_candidate(
     candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints
 ) -> int | None:
-    """Return the first of the candidates that are best up to rounding.
+    """Return the best candidate; of those that are equal up to rounding, the first one.
 
     None if there is no candidate, or if no candidate reduces the criterion by more than
     the size penalty. ``costs`` are the criteria with each candidate added, ``before``
     is the present criterion, and ``empty`` the criterion of the empty model.
     """
-    tie = TIE * empty
+    tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
     if rules.size_penalty > 0:
         is_worth_its_penalty = before - costs > rules.size_penalty * empty + tie
@@ -257,7 +257,10 @@ class BestSets:
     def __init__(
         self, greedy: list[Step], search: FloatingSearch, rules: Constraints
     ) -> None:
-        """Start with the greedy sets, one step per size; ``search`` computes the criteria of others."""
+        """Start with the greedy sets, one step per size; ``search`` computes the criteria of other sets.
+
+        ``rules`` are the pinned and allowed features, and the penalty of the size.
+        """
         self._best = greedy.copy()
         self._search = search
         self._rules = rules
@@ -282,9 +285,10 @@ class BestSets:
         return self._best[size - 1]
 
     def prune(self, size: int) -> bool:
-        """Remove a feature from the best set of a size if that gives a better one; return whether it did.
+        """Remove a feature from the best set of a size, if that gives a better set of the size below.
 
-        Ties go to the last column.
+        Return whether it does. Of equal removals, that of the last column counts. A set
+        whose removals were compared before is not compared again.
         """
         pinned = len(self._rules.pinned)
         if self._is_pruned[size - 1] or size <= max(1, pinned):
@@ -304,7 +308,7 @@ class BestSets:
         )
 
     def grow(self, size: int) -> None:
-        """Add the best feature to the best set of a size, and keep the result if it is better."""
+        """Add the best feature to the best set of a size, and register the result if it is better."""
         if self._is_grown[size - 1] or size == self.most:
             return
         selected = self._best[size - 1].selected
@@ -360,8 +364,7 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
 
-        The penalty is that of the rules, per feature; without it, all sizes are
-        yielded.
+        The rules have a penalty per feature. Without a penalty, all sizes are yielded.
         """
         # A step shows the features compared in growing from the size before.
         for size in range(1, self.most):
@@ -420,7 +423,8 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
 
-        Groups of one feature are compared at once, each other group by adding it.
+        Groups of one feature are compared together. Each other group is added to the
+        selection to compute its criterion.
         """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)

@@ -172,8 +172,8 @@ class DelayedRows:
 
         ``gram`` are the Gram matrices of the queries; None if only rows are computed.
         """
-        # γ, d and pivots of the kept steps, the two matrices of pairs of features, and the
-        # products of the next feature, for data without whole Gram matrices.
+        # γ, d and pivots of the delayed steps, the two matrices of pairs of features,
+        # and the products of the next feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
         self._whole = gram is not None
         self._gram = following if gram is None else gram
@@ -182,16 +182,18 @@ class DelayedRows:
         self._regularization = regularization
         self._n_kept_steps = 0
         self.selected: list[int] = []
-        self._columns_by_place: Ints = np.arange(rows.shape[1])  # ascending
-        self._has_matrices = False  # before, entries are read from the Gram matrices
+        # The columns of the matrices, ascending. Before the first update there are no
+        # matrices, and entries are read from the Gram matrices.
+        self._columns_by_place: Ints = np.arange(rows.shape[1])
+        self._has_matrices = False
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products.
 
-        γ, d and pivots are those of the ``delay`` steps that are kept. S - T and V have
-        an entry for each pair of the features that remain after these steps; paths of k
-        steps that end before need none.
+        γ, d and pivots are those of up to ``delay`` steps, whose changes are applied
+        later. S - T and V have an entry for each pair of the features that remain after
+        these steps. A path of k steps that ends before needs no such entries.
         """
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
@@ -216,7 +218,7 @@ class DelayedRows:
         state: State,
         for_each_block: Each,
     ) -> None:
-        """Update the remaining features with a selected feature, and keep its changes as another step.
+        """Update the remaining features with a selected feature, and store its changes as another delayed step.
 
         ``total`` (n,) are the feature's products with all features over all queries,
         and ``remaining`` the columns that are not selected. ``for_each_block`` calls a
@@ -259,7 +261,7 @@ class DelayedRows:
         self._n_kept_steps += 1
 
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
-        """Apply the kept steps to the matrices of the columns ``remaining``, and keep none.
+        """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
         ``for_each_block`` calls a function for slices of the blocks of queries.
         """
@@ -267,7 +269,10 @@ class DelayedRows:
         h = self._n_kept_steps
 
         def work(part: slice) -> None:
-            """Apply the steps to the matrices of some blocks, which the first time start as Gram matrices."""
+            """Apply the steps to the matrices of some blocks of queries.
+
+            The first time, the matrices are made from the Gram matrices.
+            """
             # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
             matrices = of_blocks(self._matrices, part)
@@ -325,10 +330,10 @@ class JointPairs:
         blocks: int,
         empty: Callable[[int], Floats],
     ) -> None:
-        """Allocate two numbers for each pair of features of a group in each query, by ``empty``.
+        """Allocate two numbers for each pair of features of a group in each query.
 
-        ``groups`` have several of the n columns each; ``blocks`` counts blocks of
-        queries.
+        ``groups`` have several of the n columns each, and ``blocks`` is the number of
+        blocks of queries. ``empty`` allocates an array of a size.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -353,10 +358,11 @@ class JointPairs:
     def follow(
         self, feature: int, step: int, delayed: Delayed, for_each_block: Each
     ) -> None:
-        """Update the pairs after the selection of a feature, whose changes are kept as those of a step.
+        """Update the pairs after the selection of a feature.
 
-        ``delayed`` has the kept changes of all steps, and ``step`` is the position of
-        the feature's own. ``for_each_block`` calls a function for slices of the blocks.
+        ``delayed`` has the changes by all selected features, and ``step`` is the
+        position of this feature among them. ``for_each_block`` calls a function for
+        slices of the blocks.
         """
         self._is_remaining[feature] = False
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs

@@ -36,10 +36,10 @@ _MOST_PRODUCTS = 2e7
 
 
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
-    """Return the scores of the centred documents by the empty model and by each model, shape (k + 1, m).
+    """Score the centred documents by the empty model and by each of k models, shape (k + 1, m).
 
-    The scores of the empty model are 0. The array is in memory up to half of the memory
-    limit, beyond it in a file.
+    ``coefs`` are the weights (n,) of the models. The scores of the empty model are 0.
+    The array is in memory up to half of the memory limit, beyond it in a file.
     """
     limit = budget() / 2
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
@@ -48,6 +48,7 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
+        """Write the scores of a shard's documents to ``out``."""
         X = rows.centred[0]
         for row, coef in zip(out[1:], coefs, strict=True):
             row[shard.rows] = X @ coef
@@ -69,7 +70,11 @@ class ResidualTest:
     """
 
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
-        """Compute the path, and the scores of the documents by the model before each step."""
+        """Compute the path, and the scores of the documents by the model before each step.
+
+        ``paths`` has the products of features and labels in each query. Raises a
+        ParameterError for a ``cost`` of pairs without ties.
+        """
         if not cost.ties:
             raise ParameterError(
                 "ties", False, "True, as documents with equal labels count, too"
@@ -104,16 +109,17 @@ class ResidualTest:
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
         """Return by how much a step, from 0, reduces the error with each permutation of the residuals, shape (P,).
 
-        The residuals are those of the model before the step; ``orders`` are P
-        permutations of the m documents, which are added to that model's scores.
+        The residuals are those of the model before the step. ``orders`` are P
+        permutations of the m documents. The labels of a permutation are the scores of
+        that model plus the permuted residuals.
         """
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
-        # Costs and random candidates need the whole path; otherwise one comparison is
-        # enough.
+        # With costs or random candidates, the step depends on all steps before, so the
+        # path is computed again. Otherwise one comparison of features is enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
@@ -130,9 +136,10 @@ class ResidualTest:
         return last.before - last.criterion if len(last.selected) > step else 0.0
 
     def _best_drops(self, targets: Floats, step: int) -> Floats:
-        """Return by how much the best feature reduces the error with each of P targets (m, P), shape (P,).
+        """Return by how much the best feature reduces the error with each of P label vectors, shape (P,).
 
-        Computations that do not depend on the targets are done once for all of them.
+        ``targets`` (m, P) are the label vectors. What does not depend on them is
+        computed once.
         """
         paths = self._paths
         # The changes of each target's error by each feature, after the selected ones.

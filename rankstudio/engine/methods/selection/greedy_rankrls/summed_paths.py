@@ -99,7 +99,8 @@ class WithoutQueries(SomeQueries):
     def fill(self, row: int) -> None:
         """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
 
-        Also fill the same row and column of their total.
+        Also fill the same row and column of their total. Rows are filled when a path
+        needs them.
         """
         statistics = self.statistics
         blocks = self.queries // BLOCK
@@ -159,7 +160,11 @@ class SummedPaths:
         rules: Constraints,
         cost: PairCost,
     ) -> None:
-        """Sum the products of features and labels in each query, for paths with this λ and these rules."""
+        """Compute the products of features and labels in each query.
+
+        Paths have the ``regularization`` λ and these ``rules``. ``cost`` is the loss of
+        a pair of documents.
+        """
         self.regularization = regularization
         self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())
@@ -228,11 +233,15 @@ class SummedPaths:
 
     @contextmanager
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
-        """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of queries, which is reused afterwards."""
+        """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of ``n_queries`` queries.
+
+        After the ``with`` block, it is stored for the next call.
+        """
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            # No test whether one is left: another thread may take the last one.
+            # Without a test whether the list is empty: another thread could take the
+            # last buffer after the test.
             room = unused.pop()
         except IndexError:
             room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
@@ -242,9 +251,10 @@ class SummedPaths:
             unused.append(room)
 
     def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of some queries, in ascending order of their numbers, with matrices in ``room``.
+        """Return the statistics of some queries, whose numbers are in ascending order.
 
-        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten.
+        Their Gram matrices are written to ``room`` (blocks, n + 1, n + 1, BLOCK), row
+        by row when a path needs them.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = room[: -(-queries.size // BLOCK)]
@@ -267,10 +277,10 @@ class SummedPaths:
         )
 
     def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of all but a few queries, with matrices in ``room``.
+        """Return the statistics of all queries but a few, ``queries``.
 
-        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten. This is
-        faster than :meth:`_statistics_of` with all other queries.
+        Gram matrices are written to ``room`` (blocks, n + 1, n + 1, BLOCK), row by row
+        when a path needs them. This is faster than gathering all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -306,7 +316,7 @@ class SummedPaths:
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
-            """Write the products of a shard's queries."""
+            """Write the products of a shard's queries to ``out``."""
             query = shard.first_query
             row = shard.first_row
             for X, _, ptr in centred_blocks(
@@ -349,7 +359,7 @@ class SummedPaths:
     def _path(
         self, source: Statistics | SomeQueries, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps of a greedy path, computed from sums of per-query statistics without documents.
+        """Compute a greedy path from the statistics of queries, without documents, and return its steps.
 
         Parameters
         ----------
@@ -359,8 +369,8 @@ class SummedPaths:
             Features to start with; the path then ends with the feature after them.
         """
         rules = self.rules
-        # With first features, these are pinned, and one more is selected: a pinned one,
-        # if the rules have more.
+        # With first features, these are pinned, and one more is selected. If the rules
+        # pin more features, it is the next pinned one.
         if first is not None:
             rules = replace(
                 rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1
@@ -419,7 +429,10 @@ class SummedPaths:
 
 
 def _data_of_statistics(statistics: Statistics) -> TrainingData:
-    """Return training data of zeros whose cached statistics are these: a path reads nothing else."""
+    """Return training data of zeros with these statistics in their cache.
+
+    A path by statistics reads only the cache, so the documents do not matter.
+    """
     n = statistics.total.shape[0] - 1
     # This includes the queries that pad the last block.
     n_queries = statistics.gram.shape[0] * BLOCK

@@ -90,7 +90,7 @@ class _Known:
 def summed_rows(
     data: TrainingData, cost: PairCost, columns: Sequence[int] | None = None
 ) -> QueryData:
-    """Return the rows whose squared errors are a loss, cached.
+    """Return the rows whose squared errors are the loss of pairs; they are cached with the data.
 
     Parameters
     ----------
@@ -124,9 +124,10 @@ def summed_rows(
 
 
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
-    """Return the rows whose squared errors are a loss, with progress events; cached.
+    """Return the rows whose squared errors are the loss of pairs, with progress events.
 
-    For several shards, the rows only have the Gram matrix of each query.
+    They are cached with the data. For several shards, the rows have no features, only
+    the Gram matrix of each query.
     """
     if not data.several:
         return summed_rows(data, cost)
@@ -137,9 +138,11 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 
 
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
-    """Return the squares, the label products and the Gram matrices of all queries, summed up by shards.
+    """Compute the statistics of all queries, shard by shard, with progress events.
 
-    Progress events come first. The arrays are in memory, or in files if they are large.
+    They are the features' squares and products with the labels in each query, the Gram
+    matrices of the queries, and their sum. The arrays are in memory, or in files if
+    they are large.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
@@ -156,7 +159,10 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     totals: list[Floats] = [np.empty(0)] * len(data.shards)
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
-        """Copy the Gram matrices of a shard's queries into the arrays of all, and keep their sum."""
+        """Copy the Gram matrices of a shard's queries to the arrays of all queries.
+
+        Their sum is written to ``totals``.
+        """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):

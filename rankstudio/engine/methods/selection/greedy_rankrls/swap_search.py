@@ -18,7 +18,7 @@ from rankstudio.engine.support.work import WorkProgress
 def swap_features(
     search: FloatingSearch, selected: tuple[int, ...], rules: Constraints, tie: float
 ) -> tuple[tuple[int, ...], float]:
-    """Swap a feature of a set for the best one outside of it, until no swap reduces the criterion.
+    """Replace a feature of a set by the best one outside of it, until no swap reduces the criterion.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def swap_features(
         for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:
                 continue
-            # Without one feature, the criterion with each other feature is that after a
-            # swap.
+            # The feature at this position is removed. The criterion with another one
+            # added is that after the swap of the two.
             rest = selected[:position] + selected[position + 1 :]
             candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:
@@ -74,7 +74,7 @@ def swap_features(
         # The best swap of all positions is carried out.
         search.move_to(better)
         new_criterion = search.criterion()
-        # `costs` had a lower criterion only by rounding.
+        # The criterion in `costs` was only lower by rounding: the search ends.
         if new_criterion >= criterion - tie:
             break
         selected = better

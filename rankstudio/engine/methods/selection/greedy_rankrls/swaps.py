@@ -127,9 +127,11 @@ def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
 
 
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
-    """Return a search on training data in memory, with Gram matrices unless these are large.
+    """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
-    :class:`SummedRows` only have Gram matrices, so these are always used.
+    It uses Gram matrices of the queries, unless these are large, or else the columns of
+    the documents. :class:`SummedRows` have only Gram matrices, so these are always
+    used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
         SummedRows,

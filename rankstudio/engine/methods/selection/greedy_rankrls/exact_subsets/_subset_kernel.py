@@ -64,10 +64,11 @@ Task = tuple[
 def _append(
     b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats
 ) -> None:
-    """Append feature b to a prefix of t features, and update the features from ``first`` on.
+    """Append feature b to a prefix of t features, and update the numbers of the features from ``first`` on.
 
-    ``prefix`` has, by number of features, the quantities of each further feature from
-    which the training error with it follows in O(1); they change by (3) of the module's
+    A prefix are the features with which the sets of a search begin. For each further
+    feature, ``prefix`` has the numbers from which the training error with it follows in
+    O(1), by the number of features so far. They change by (3) of the module's
     docstring. ``total`` (n + 1, n + 1) are the products of features and labels.
     ``work`` is two vectors of length t, two of length n, and L, to which a row is
     appended.
@@ -254,10 +255,12 @@ def _left_out_error(
 
 @fused_subroutine
 def _sweep(matrix: Floats, c: int) -> None:
-    """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to the model.
+    """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to a model.
 
-    Swept on all features, [M, t; t', y'y] becomes [-M^-1, w; w', error] with the
-    weights w = M^-1 t; after some features, this holds for these.
+    The matrix is [M, t; t', y'y]: the products M of the features, t of features and
+    labels, and y'y of the labels. Swept on all features, it becomes [-M^-1, w; w',
+    error] with the weights w = M^-1 t. Swept on some features, it has these numbers for
+    the model of those.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -307,10 +310,12 @@ def _bound(
 ) -> float:
     """Return a lower bound of the error of all sets with ``n_to_choose`` of the items from ``item`` on.
 
-    ``matrix`` is the swept matrix of a model with all these items; ``starts`` (items +
-    1,) are the first features of items. Removing an item costs at least as much as its
-    costliest feature. If d items are missing, the d-th smallest cost is the
-    (n_to_choose + 1)-th greatest.
+    An item is a feature or a group of features; ``starts`` (items + 1,) are the first
+    features of items. ``matrix`` is the swept matrix of the model with all these items,
+    whose error is the smallest. Removing an item increases the error at least by the
+    greatest increase without one of its features, its cost. If d items have to be
+    removed, the error increases at least by the d-th smallest cost. This is the
+    (n_to_choose + 1)-th greatest one, so only as many are stored in ``greatest``.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -375,10 +380,11 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    A prefix are the ``length`` items with which a set begins, in addition to the first
-    ``n_forced`` items, which belong to every set of ``size`` items. ``starts`` (items +
-    1,) are the first features of items. The results are rows of ``prefixes`` (rows,
-    length) and ``bounds`` (rows,).
+    A prefix are the ``length`` items with which a set begins. The first ``n_forced``
+    items come before it: they belong to every set of ``size`` items. A bound is that of
+    the errors of all sets with the prefix. An item is a feature or a group, and
+    ``starts`` (items + 1,) are the first features of items. The results are rows of
+    ``prefixes`` (rows, length) and ``bounds`` (rows,).
     """
     # Products over all queries, and the costs of items.
     total, _, _, prices = totals
@@ -474,10 +480,11 @@ def _deviation(
 
 @fused_subroutine
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
-    """Evaluate a set of t features exactly, and keep it in ``output`` if it qualifies.
+    """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
-    ``chosen`` (≥ t,) are the features, in branching order. Without a reference, a set
-    qualifies if it is the best so far; with one, if it is not significantly worse.
+    ``chosen`` (≥ t,) are the features, in branching order. Without a reference set in
+    the ``task``, a set qualifies if it is the best so far. With one, it qualifies if it
+    is not significantly worse than the reference.
     """
     numbers, n_queries, reference, space, by_query = task
     # λ, the rounding of a criterion, and by how many standard errors a set may be worse
@@ -523,10 +530,12 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 
 @fused_subroutine
 def _limit(task: Task, output: Found) -> float:
-    """Return the training error up to which a set is evaluated.
+    """Return the training error up to which the exact criterion of a set is computed.
 
-    It is the greatest criterion of the task, or that of the best set so far if only the
-    best set is wanted, plus the rounding error of a bound.
+    The training error is a lower bound of the criterion. The limit is the greatest
+    criterion that the task allows. If the task searches only the best set, without a
+    reference, it is at most the criterion of the best set so far. The rounding error of
+    a bound is added.
     """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
@@ -601,11 +610,12 @@ def _append_item(
 
 @fused_subroutine
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
-    """Return the quantities of a prefix without features, with room for ``max_features``.
+    """Return the numbers of a prefix without features, in arrays for up to ``max_features`` features.
 
-    Row t of an array is for a prefix of t features: p (rows, n) are products with the
-    prefix, and s, g, q and h (rows, n) what gives the training error with one more
-    feature; J_ww (rows, 2) has the error and the squared length of the weights.
+    Row t of an array is for a prefix of t features. p (rows, n) are the products of
+    each further feature with the prefix. From s, g, q and h (rows, n), the training
+    error with one more feature follows. J_ww (rows, 2) has the error and the squared
+    length of the weights.
     """
     n = total.shape[0] - 1
     p = np.empty((max_features + 1, n))

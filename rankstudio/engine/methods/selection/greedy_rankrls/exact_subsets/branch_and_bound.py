@@ -161,8 +161,8 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    A job is the search of one branch. When the generator is closed, it sets ``stop[0]``
-    to 1, which ends the jobs, and waits for them.
+    A job is the search of one branch. At its end, also if the caller closes it early,
+    the generator sets ``stop[0]`` to 1, which ends the jobs, and waits for them.
 
     Yields
     ------
@@ -223,7 +223,11 @@ def search_size(
     searched: dict[int, kernels.Found] = {}
 
     def job(number: int) -> None:
-        """Search the branch with a number, and write the best set in it to ``searched``."""
+        """Search the branch with a number, and write the best set in it to ``searched``.
+
+        Uses ``problem``, ``state``, ``branches`` and ``stop`` of the enclosing
+        function. Branches that cannot have a better set are skipped.
+        """
         # The best set may be better than when the branches were opened.
         max_criterion = state.criterion + problem.tie
         if branches.bounds[number] > max_criterion:

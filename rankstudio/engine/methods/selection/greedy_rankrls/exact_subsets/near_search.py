@@ -60,9 +60,11 @@ def search_near(
     deviations: float,
     state: NearSets,
 ) -> Generator[None, None, None]:
-    """Find the sets of a size whose error is at most ``max_error`` and close to that of the reference.
+    """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    "Close" means within ``deviations`` standard errors of the difference over queries.
+    "Close" means that the difference of the errors is at most ``deviations`` standard
+    errors, which follow from the differences in the queries. Yields None whenever the
+    state may have changed.
 
     Parameters
     ----------
@@ -85,12 +87,17 @@ def search_near(
     parts = problem.totals, problem.starts, limits, problem.n_queries
 
     def job(number: int) -> None:
-        """Write all qualifying sets of the branch with a number to ``searched``."""
-        # A branch is searched again with more room until all of its sets fit.
+        """Write all qualifying sets of the branch with a number to ``searched``.
+
+        Uses the limits and arrays of the enclosing function.
+        """
+        # The table of sets has a fixed number of rows. If it is too small, the branch
+        # is searched again with a larger one.
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            # Sets found, sets evaluated, whether room was too small.
+            # The numbers of stored and of evaluated sets, and whether the table was too
+            # small.
             counts = np.zeros(3, dtype=np.int64)
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(

@@ -82,10 +82,11 @@ class SubsetProblem:
         groups: ColumnGroups,
         rules: Constraints,
     ) -> Self:
-        """Prepare the search from rows whose squared errors are the loss.
+        """Prepare the search for the rows ``data``, whose squared errors are the loss.
 
-        ``data`` are these rows, the documents or pairs of them; ``groups`` are features
-        that are added together; ``rules`` say which groups are required or allowed.
+        For the default loss the rows are the documents. ``regularization`` is λ.
+        ``groups`` are features that are added together, and ``rules`` say which groups
+        are required or allowed.
 
         Notes
         -----
@@ -143,8 +144,8 @@ class SubsetProblem:
             if int(i) not in forced
         ]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
-        # σ has to be an upper bound, so rounding of the eigenvalue, a few n eps, is
-        # added.
+        # The greatest eigenvalue σ of these features' matrix. It has to be an upper
+        # bound, so the eigenvalue's rounding, a few n eps, is added.
         greatest = (
             float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9)
             if pool.size
@@ -209,7 +210,8 @@ class SubsetProblem:
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
         """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
 
-        ``columns`` are those of the data; the arrays have them in branching order.
+        ``columns`` are those of the data. The arrays of the problem have the columns in
+        another order, that of the search.
         """
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
@@ -269,7 +271,7 @@ Branch and bound then takes a minute or two on two threads.
 
 
 def check_sizes(informative: Bools, rules: Constraints) -> None:
-    """Raise a ParameterError if a path of best sets has too many sets to search.
+    """Raise a ParameterError if there are too many sets of each size up to k to search the best ones.
 
     Parameters
     ----------
@@ -311,16 +313,17 @@ def check_room(n_queries: int, n: int) -> None:
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
-    μ is that of equation (4) in :mod:`_subset_kernel`, with σ = ``greatest``, the
-    greatest eigenvalue of the features' Gram matrix. With μ = λ² / (2λ + σ) nothing has
-    to be subtracted. If this μ is so small that M would only be rounding, μ is larger,
-    and the share is the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to
-    σ.
+    A bound is the error of ridge regression with μ in place of λ. With σ =
+    ``greatest``, the greatest eigenvalue of the features' Gram matrix, μ = λ² / (2λ +
+    σ) gives a lower bound of the criterion, so that nothing has to be subtracted. If
+    this μ is so small that rounding would dominate, μ is larger. The share is then the
+    maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
     if ridge == exact:
         return ridge, 0.0
+    # The maximum over a grid of values σ_i.
     values = np.append(
         0.0, np.geomspace(1e-6 * min(ridge, regularization), greatest, 4000)
     )
@@ -341,11 +344,13 @@ def _order(
     free: list[int],
     ridge: float,
 ) -> list[int]:
-    """Return the free items, groups of features, in the opposite order of a backward elimination.
+    """Order the free items, groups of features, for the search: the most useful ones first.
 
-    ``total`` (n + 1, n + 1) are the products of features and labels, labels last;
-    ``forced`` items are never eliminated. The first items are those without which the
-    error increases most, so sets that lack several of them have large bounds.
+    A backward elimination drops the item without which the training error increases
+    least, again and again. The returned order is the opposite one. So sets that lack
+    several of the first items have large bounds, and are soon excluded. ``total`` (n +
+    1, n + 1) are the products of features and labels, labels last. ``forced`` items are
+    never eliminated, and ``ridge`` is that of the bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}

@@ -38,10 +38,11 @@ from rankstudio.engine.support.work import WorkProgress
 def search_sizes(
     data: QueryData, problem: SubsetProblem, rules: Constraints
 ) -> Generator[SizeSearch, None, None]:
-    """Search the sizes one after the other, and yield the state of a size whenever it may have changed.
+    """Search the best set of each size, and yield the state of a size whenever it may have changed.
 
     The first states, one per size, contain the sets of greedy search improved by swaps.
-    If the generator is closed early, all yielded states stay valid.
+    Then the sizes are searched one after the other. If the caller closes the generator
+    early, all yielded states stay valid.
 
     Parameters
     ----------
@@ -65,8 +66,9 @@ def prove_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
-    At first, each state has a set of its size and its criterion; at the end, it has the
-    best one, and ``lower``, the proved bound, equals its criterion.
+    At first, each state has a set of its size with the set's criterion. At the end, it
+    has the best set. ``lower`` is a bound below which no set's criterion is; at the end,
+    it equals the criterion.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -92,7 +94,7 @@ def best_path(
     rules: Constraints,
     problem: SubsetProblem,
 ) -> Iterator[Step | WorkProgress]:
-    """Find the proved best set of each size, and yield one step per size.
+    """Search the best set of each size among all sets, and yield one step per size.
 
     Parameters
     ----------
@@ -142,7 +144,8 @@ def best_path(
         common = [group for group in selected if group in groups]
         best_selected = sets.of_size(state.size).selected
         selected = (*common, *(group for group in groups if group not in common))
-        # A set that was already known keeps its order of selection.
+        # The set of greedy search or swaps may be the best one already. It keeps its
+        # order of selection.
         if set(selected) == set(best_selected):
             selected = best_selected
         else:
@@ -153,7 +156,7 @@ def best_path(
 def _start(
     data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]
 ) -> None:
-    """Start the state of each size with its greedy set, improved by swaps, and its criterion."""
+    """Write the greedy set of each size, improved by swaps, and its criterion to the size's state."""
     search = GroupSearch(
         on_demand_search(
             data, problem.regularization, max(1, problem.groups.greatest(rules.k))
