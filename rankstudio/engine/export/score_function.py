@@ -332,6 +332,7 @@ def _trees_of(
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
+    # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]
     sums = (
         tuple(
@@ -351,7 +352,8 @@ def _stumps(
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
-        # The first leaf, for values up to the threshold, adds nothing.
+        # Children below 0 are leaves: -1 is the first one, for values up to the
+        # threshold, which adds nothing.
         split = (ids.index(threshold["id"]), float(threshold["above"]), -1, -2)
         trees.append(ScoreTree(splits=(split,), leaves=(0.0, float(threshold["adds"]))))
     return ids, tuple(trees)

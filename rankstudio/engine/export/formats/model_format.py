@@ -175,7 +175,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin.
+        # The file of a weighted sum has no place for its origin, which is then
+        # told in a file of its own beside it.
         if self.told_beside and function.linear:
             return {
                 **files,
