@@ -129,8 +129,9 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
     Parts are validation, test, and left-out queries or pairs of documents.
 
-    A row has the fold, the part, the chosen values of the plan's parameters,
-    the number of features, and the measures.
+    A row has the fold, the part, the chosen values of the
+    plan's parameters, the number of features, and the
+    measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
@@ -267,7 +268,8 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
     Given models are not written, nor one that an older study did not store
     completely.
     """
-    # A step that is not whole lacks a part that scoring needs.
+    # A step that is not whole lacks a part that scoring
+    # needs.
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds

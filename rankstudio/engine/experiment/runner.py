@@ -612,8 +612,9 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    `keep` converts each path to the form in which it stays until the run
-    ends, for example with its steps in a file.
+    `keep` converts each path to the form in which it stays
+    until the run ends, for example with its steps in a
+    file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -639,15 +640,17 @@ def _run_fold(
     units : sequence of Unit
         Combinations of parameters on the fold.
     finished_work : Finished
-        Results of earlier work: completed units are not computed again.
+        Results of earlier work: completed units are not
+        computed again.
     scheduler : UnitScheduler or None
-        Lets other workers compute the units; None to compute them here.
+        Lets other workers compute the units; None to compute
+        them here.
     keep : callable
-        Converts each path to the form in which it stays until the run ends,
-        for example with its steps in a file.
+        Converts each path to the form in which it stays until
+        the run ends, for example with its steps in a file.
     """
-    # The baseline is the ranking by the best single feature. Its progress is
-    # reported with the first unit.
+    # The baseline is the ranking by the best single
+    # feature. Its progress is reported with the first unit.
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)

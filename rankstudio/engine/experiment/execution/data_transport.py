@@ -113,7 +113,8 @@ class InMemory:
 
         Raise Cancelled if the run was given up.
 
-        The progress replaces the latest one, which the caller shows.
+        The progress replaces the latest one, which the caller
+        shows.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -228,7 +229,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
 
     A part is the training, validation or test data of a fold.
 
-    The result lets a process open the folds by their numbers.
+    The result lets a process open the folds by their
+    numbers.
 
     Raises
     ------
@@ -254,7 +256,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True)
     )
     parts = {
-        # An empty name stands for a part that the fold does not have.
+        # An empty name stands for a part that the fold does not
+        # have.
         fold.number: tuple(
             names[id(fold.parts[name])] if name in fold.parts else ""
             for name in _PART_NAMES

@@ -133,8 +133,8 @@ def learn_unit(task: Task) -> Learned:
         If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
-    # A note for the user does not need to be passed on at once: it goes
-    # back with the path.
+    # A note for the user does not need to be passed on at
+    # once: it goes back with the path.
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
@@ -241,8 +241,9 @@ class UnitScheduler:
         Until something finishes there is a progress event every tenth of a second, so
         that the caller can stop.
 
-        Finished paths are put into `paths`. Start and end of a unit are reported
-        together, because its worker does not report the start.
+        Finished paths are put into `paths`. Start and end of a
+        unit are reported together, because its worker does not
+        report the start.
 
         Raises
         ------

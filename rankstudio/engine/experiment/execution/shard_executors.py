@@ -196,8 +196,9 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers.
 
-        This is a generator: it yields its progress, named by `activity`, while
-        it waits, and the sum is its return value.
+        This is a generator: it yields its progress, named by
+        `activity`, while it waits, and the sum is its return
+        value.
 
         A few shards per worker are asked ahead; their answers are added in the order of
         the shards.
@@ -388,7 +389,8 @@ def written(data: TrainingData) -> PartFile:
         query_ids=queries,
         feature_ids=ids,
         feature_names=default_names(ids),
-        # Of the document ids only their order is needed, as ranks.
+        # Of the document ids only their order is needed, as
+        # ranks.
         comments=() if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )

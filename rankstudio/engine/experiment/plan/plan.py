@@ -235,8 +235,8 @@ class Plan:
     ) -> None:
         """Set the fields, and bring their values into canonical form.
 
-        `words` has values of extensions, such as ``costs``, by the names that
-        they have in the file of a plan.
+        `words` has values of extensions, such as ``costs``, by
+        the names that they have in the file of a plan.
         """
         unknown = [word for word in words if word not in KINDS]
         if unknown:
@@ -303,8 +303,9 @@ class Plan:
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
-        # Words out of a fixed list, and the number of combinations. `check_field`
-        # raises a PlanError if its last argument is False.
+        # Words out of a fixed list, and the number of
+        # combinations. `check_field` raises a PlanError if its
+        # last argument is False.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(
@@ -550,8 +551,8 @@ class Plan:
         one ranking have only one query: documents are left out if the
         loss is pointwise, otherwise pairs of documents. A selector with
         a pointwise loss leaves out documents for all data. With
-        ``of_ranker``, the loss is that of the final ranker, if there is one,
-        otherwise that of the method.
+        ``of_ranker``, the loss is that of the final ranker, if there is
+        one, otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
@@ -618,12 +619,14 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Parameters without effect are left out: those of the method's own model, if a final
-        ranker replaces it, and those that the value of another parameter switches off.
+        Parameters without effect are left out: those of the
+        method's own model, if a final ranker replaces it, and
+        those that the value of another parameter switches off.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
-        # A parameter counts if the values of the others give it an effect.
+        # A parameter counts if the values of the others give it
+        # an effect.
         parameters = [p for p in parameters if p.counts(self.parameters)]
         method_values = [(p, self.parameters[p.name]) for p in parameters]
         axes = [Axis(p, p.values(v)) for p, v in method_values if p.several(v)]
@@ -746,9 +749,10 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
-    These are parameters of the method's own model, if a final ranker replaces it, and
-    parameters that the value of another parameter switches off. Plans that differ only
-    in such parameters define the same work.
+    These are parameters of the method's own model, if a
+    final ranker replaces it, and parameters that the value
+    of another parameter switches off. Plans that differ
+    only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -1026,7 +1030,8 @@ def _check_kinds(plan: Plan) -> None:
 
     A person may have written the plan.
     """
-    # `check_field` raises the error if its last argument is False.
+    # `check_field` raises the error if its last argument is
+    # False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)

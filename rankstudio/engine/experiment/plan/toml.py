@@ -42,8 +42,6 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 
     Tables such as "parameters" are dicts, after all other values. An empty
     table is left out.
-
-    Without its default, a parameter's None is written as a word.
     """
     # Extensions are the values of optional abilities, such as costs or groups
     # of features.
@@ -206,7 +204,8 @@ def _refuse_absent(packages: Any) -> None:
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
         # A method or measure of a package that is not installed.
-        # The version may be another one: only an absent package is refused.
+        # The version may be another one: only an absent package
+        # is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")

@@ -286,7 +286,8 @@ def memory_estimate(
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     """Return the memory estimate of a plan on a fold, with as many threads as fit into memory.
 
-    `workers` are the processes or threads that use the memory of this machine.
+    `workers` are the processes or threads that use the
+    memory of this machine.
     """
     # A part of a whole is read from the whole.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None

@@ -284,8 +284,8 @@ class FoldResult:
 
         The result is empty if the measures are unknown.
 
-        `part` is the test part, the cross-fitted values, or the queries that
-        chose the model.
+        `part` is the test part, the cross-fitted values, or the
+        queries that chose the model.
         """
         match part:
             case Part.TEST:

@@ -99,8 +99,9 @@ def typical_seconds(
 
     `n_features` may differ from that of the sample.
     """
-    # `seconds` of an entry has the time of a fold that all fits share, of a fit,
-    # and of the path of a final ranker; each combination has a fit.
+    # `seconds` of an entry has the time of a fold that all
+    # fits share, of a fit, and of the path of a final
+    # ranker; each combination has a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)

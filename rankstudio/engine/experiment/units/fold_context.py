@@ -123,8 +123,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     `executor` processes at a time. The labels of the validation part are
     not included.
 
-    The features of the validation part are for methods that compare densities
-    at its documents.
+    The features of the validation part are for methods that
+    compare densities at its documents.
 
     Raises
     ------
@@ -191,7 +191,7 @@ class FoldContext:
     """
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
-        """Prepare what all units share: preferences, ranks of ids, measured parts.
+        """Prepare preferences, ranks of ids and measured parts, shared by all units.
 
         `train` is the training part of the fold.
         """
@@ -323,7 +323,8 @@ class FoldContext:
             # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
             if vali is not None and vali.covered(event):
-                # An additive model adds a term to the scores of the step before.
+                # An additive model adds a term to the scores of the
+                # step before.
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
                 measures = {
@@ -417,8 +418,8 @@ class FoldContext:
         if self._left_out_queries:
             errors = self._left_out_queries.standard_errors(unit)
             queries = self._left_out_queries.queries(unit)
-        # The values by which a selector compared features are stored once for all
-        # paths with the same selection.
+        # The values by which a selector compared features are
+        # stored once for all paths with the same selection.
         path = PathResult(
             unit=unit,
             steps=packed(steps, self._comparison_rows(unit)),
@@ -818,9 +819,9 @@ class NestedFold(FoldContext):
             return step, {**means, **only_left_out(measures)}
 
         # Train on all queries; validation measures are means over the inner folds.
-        # The last iteration of an optimiser corresponds to the last one on each
-        # inner fold, so a step is pending until the next one shows that it is not
-        # the last.
+        # The last iteration of an optimiser corresponds to the
+        # last one on each inner fold, so a step is pending
+        # until the next one shows that it is not the last.
         pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
@@ -848,7 +849,8 @@ class NestedFold(FoldContext):
             ) -> None:
                 follow(self._inner_progress(inner_index, event))
 
-            # A default value keeps the present index for the function.
+            # A default value keeps the present index for the
+            # function.
             paths.append(fold.measured_path(unit, follow_inner))
         self._inner_paths[unit.position] = _InnerPaths(paths)
         return self._with_inner_measures(super().measured_path(unit, follow))
@@ -902,7 +904,8 @@ class NestedFold(FoldContext):
         `queries` has the selection measure in each query, shape (K, Q),
         for each inner fold.
         """
-        # The inner paths are not needed after this, so they are removed.
+        # The inner paths are not needed after this, so they are
+        # removed.
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too
         # much memory.
@@ -964,8 +967,8 @@ class NestedFold(FoldContext):
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        # Left-out queries, if they select; otherwise the validation queries of the
-        # inner folds.
+        # Left-out queries, if they select; otherwise the
+        # validation queries of the inner folds.
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
@@ -1015,9 +1018,10 @@ class _InnerPaths:
 
         Each array has shape (K,) for the K steps.
         """
-        # For each step: the values of each measure on the k inner folds. A step is
-        # found on an inner path by its number of features or rounds; the last
-        # iteration of an optimiser, by being the last.
+        # For each step: the values of each measure on the k
+        # inner folds. A step is found on an inner path by its
+        # number of features or rounds; the last iteration of an
+        # optimiser, by being the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)

@@ -206,7 +206,8 @@ class LeftOutQueries:
 
         `ranker` is trained anew on the features of the step, without
         each query or pair. The standard errors of the measures, and the
-        values of the selection measure in each query, are stored for
+        values of the selection measure in each query, are
+        stored for
         `standard_errors` and `queries`.
         """
         measure_queries = (

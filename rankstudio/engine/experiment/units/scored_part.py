@@ -52,8 +52,9 @@ class ScoredPart:
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
 
-        # Sparse values, or dense values that fit into memory. `_columns` is a copy of
-        # the documents with a row per feature.
+        # Sparse values, or dense values that fit into memory.
+        # `_columns` is a copy of the documents with a row per
+        # feature.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(
