@@ -68,6 +68,8 @@ def trial_parts(
     description = (
         f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
     )
+    # A fold without the named part has its training part
+    # instead.
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 

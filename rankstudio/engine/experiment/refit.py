@@ -76,7 +76,9 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     """Yield progress, and return the final model of a run, trained on all queries of its data.
 
-    `dataset` has the data of the run. Errors are those of :func:`refit`.
+    `dataset` has the data of the run. DatasetError is
+    raised for other data, and PlanError for an unfinished
+    run, or a rule that the model breaks.
     """
     # The data must be those of the run.
     plan = result.plan
@@ -92,7 +94,11 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     # Learn once more, from the queries of all parts.
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
+    # All queries are one fold, number 1, with one
+    # combination, number 0.
     unit = Unit(1, 0, plan.combination(choice.values))
+    # The search may end at the chosen length only if the
+    # paths of the folds never return to smaller sets.
     step = yield from _learn_model(
         plan, data, unit, choice, ascending=_all_paths_ascend(result, choice)
     )
@@ -212,6 +218,8 @@ def _learn_model(
                 else _step_nearer_length(plan, choice, chosen_step, event)
             )
             yield _path_progress(plan, event, path_length)
+            # Further steps of an ascending path would only be
+            # longer.
             if (
                 ascending
                 and choice.length is not None
@@ -249,6 +257,7 @@ def _step_nearer_length(
     That is the longest one up to this length. If both are longer, it is the
     shorter one; for an optimiser without a length, the later one.
     """
+    # An optimiser's last iteration is its model.
     if choice.length is None:
         return later
     max_features = parse_rule(plan.rule).most

@@ -128,6 +128,10 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of metrics.csv: one per fold and part, and the average.
 
     Parts are validation, test, and left-out queries or pairs of documents.
+
+    A row has the fold, the part, the chosen values of the
+    plan's parameters, the number of features, and the
+    measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
@@ -264,6 +268,8 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
     Given models are not written, nor one that an older study did not store
     completely.
     """
+    # A step that is not whole lacks a part that scoring
+    # needs.
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds

@@ -612,7 +612,9 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    `keep` stores each path as it is kept until the run ends.
+    `keep` converts each path to the form in which it stays
+    until the run ends, for example with its steps in a
+    file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -631,11 +633,24 @@ def _run_fold(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold, and return its result.
 
-    `prepared` is the fold, ready for training, and `units` are its
-    combinations of parameters. With a `scheduler`, other workers compute
-    them. Completed units are not computed again. `keep` stores each path as
-    it is kept until the run ends.
+    Parameters
+    ----------
+    prepared : FoldContext
+        The fold, ready for training.
+    units : sequence of Unit
+        Combinations of parameters on the fold.
+    finished_work : Finished
+        Results of earlier work: completed units are not
+        computed again.
+    scheduler : UnitScheduler or None
+        Lets other workers compute the units; None to compute
+        them here.
+    keep : callable
+        Converts each path to the form in which it stays until
+        the run ends, for example with its steps in a file.
     """
+    # The baseline is the ranking by the best single
+    # feature. Its progress is reported with the first unit.
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)

@@ -79,6 +79,7 @@ class DatasetFiles:
             for fold in self.dataset.folds
             for name, part in fold.parts.items()
         }
+        # A single part is written to the output path itself, not into a folder.
         return parts if len(parts) > 1 else {self.out: next(iter(parts.values()))}
 
     @property
@@ -124,6 +125,7 @@ class DatasetFiles:
             if feature_set.engine == "vespa"
             else "featureset.json"
         )
+        # Only this part of the table's name changes.
         return self.feature_table.with_name(
             self.feature_table.name.replace(FEATURE_TABLE, name)
         )

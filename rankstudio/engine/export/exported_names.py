@@ -22,6 +22,7 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
+    # `identifier` begins with "feature_" where a name has no usable beginning.
     return tuple(
         f"feature_{i}"
         if name in repeated_names or name.startswith("feature_")

@@ -89,6 +89,7 @@ def read_for(
         normalize=scaling(model.normalize),
         labels=labels,
     )
+    # In these files a feature is known by its column, which may have moved.
     if format_of_name(path.name).is_table or holds_logs(path):
         check_columns(model, data, path)
     return data
@@ -140,6 +141,7 @@ def model_and_data(
     """
     parsed_model = parsed_file(model_path)
     if parsed_model is None:
+        # The file may be in the format of a plug-in, otherwise it is RankStudio's.
         if may_be_plugin_model(model_path):
             data = load_data(data_path, columns=columns, labels=labels)
             model_of_plugin = plugin_model(model_path, FoldedDataset.of(data))
@@ -147,6 +149,7 @@ def model_and_data(
                 return model_of_plugin, data
         model = own_model(model_path)
         return model, read_for(model, data_path, columns, labels=labels)
+    # The model of another program.
     data = load_data(data_path, columns=columns, labels=labels)
     return model_in_data(parsed_model, FoldedDataset.of(data), model_path), data
 

@@ -123,6 +123,8 @@ def ranking_proof(
         Documents, filled as the model requires but not scaled. Large parts are
         processed a few queries at a time.
     """
+    # `single` names the program, if it computes in single precision or prints
+    # few digits; otherwise it is "".
     has_single_precision = form.single != ""
 
     # Numbers of queries: all, with the same ranking in double precision, and in single
@@ -196,7 +198,8 @@ def fitted_function(
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
-    # `single` counts identical queries in the precision of the program.
+    # `single` counts the queries that the program, in its own precision, ranks
+    # like the model. A single form needs no trial.
     best = forms[0]
     best_count = -1
     for candidate in forms if len(forms) > 1 else ():

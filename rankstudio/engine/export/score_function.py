@@ -45,8 +45,8 @@ class ModelInput:
     definition : str
         Definition of the feature in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" if
         unknown.
-    defined : str
-        Name in the search engine.
+    name_in_set : str
+        Name in the search engine's feature set; "" without one.
     """
 
     id: int
@@ -54,15 +54,15 @@ class ModelInput:
     identifier: str
     shift: float = 0.0
     definition: str = ""
-    defined: str = ""
+    name_in_set: str = ""
 
     @property
-    def called(self) -> str:
+    def exported_name(self) -> str:
         """Name in the other program.
 
         It is the name of its feature set, or its identifier.
         """
-        return self.defined or self.identifier
+        return self.name_in_set or self.identifier
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ScoreFunction:
     scaled : bool
         Whether every input is first scaled to [0, 1] within its query; constant inputs
         become 0.
-    listed : tuple of str
+    set_definitions : tuple of str
         Definitions of the inputs in the order of their feature set, with those of
         features they are derived from; empty without a feature set.
     sums : tuple of tuple of (int, float)
@@ -113,7 +113,7 @@ class ScoreFunction:
     weights: tuple[float, ...]
     trees: tuple[ScoreTree, ...]
     scaled: bool
-    listed: tuple[str, ...] = ()
+    set_definitions: tuple[str, ...] = ()
     sums: tuple[Sum, ...] = ()
 
     @property
@@ -135,10 +135,10 @@ class ScoreFunction:
         }
 
     @property
-    def called(self) -> dict[str, int]:
+    def exported_columns(self) -> dict[str, int]:
         """Position of each input, by its name in the other program."""
         return {
-            model_input.called: position
+            model_input.exported_name: position
             for position, model_input in enumerate(self.inputs)
         }
 
@@ -158,14 +158,14 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
         replace(
             model_input,
             definition=features.definitions[names[model_input.id]],
-            defined=names[model_input.id],
+            name_in_set=names[model_input.id],
         )
         for model_input in function.inputs
     )
     definitions = tuple(
         features.definitions[name] for name in features.needed(names.values())
     )
-    return replace(function, inputs=inputs, listed=definitions)
+    return replace(function, inputs=inputs, set_definitions=definitions)
 
 
 def defined_where_possible(
@@ -332,6 +332,7 @@ def _trees_of(
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
+    # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]
     sums = (
         tuple(
@@ -351,7 +352,8 @@ def _stumps(
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
-        # The first leaf, for values up to the threshold, adds nothing.
+        # Children below 0 are leaves: -1 is the first one, for values up to the
+        # threshold, which adds nothing.
         split = (ids.index(threshold["id"]), float(threshold["above"]), -1, -2)
         trees.append(ScoreTree(splits=(split,), leaves=(0.0, float(threshold["adds"]))))
     return ids, tuple(trees)

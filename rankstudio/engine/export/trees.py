@@ -338,6 +338,7 @@ def _header_and_trees(text: str) -> list[dict[str, str]]:
         )
     blocks = []
     for block in (head.removeprefix("tree\n"), *trees):
+        # Key and value of each line, without the "=" between them.
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
         blocks.append(dict(pairs))
         if len(blocks[-1]) != len(pairs):
@@ -435,6 +436,7 @@ def tree_contributions(
     contributions = np.asarray(
         booster.predict(documents, pred_contrib=True, num_threads=1)
     )
+    # The last column has the constant; the one before it is that of the zeros.
     constant = float(contributions[0, -1]) if len(contributions) else 0.0
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 

@@ -268,7 +268,11 @@ def find_cascades(
     sizes = np.rint(path.sizes[combined_positions]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
-        """Return the tried cascade at a position, with its test measure unless that is sealed."""
+        """Return the tried cascade at a position, with its test measure unless that is sealed.
+
+        Uses `tried`, `values`, `times`, `sizes`, `folds` and
+        `sealed` of the function around it.
+        """
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
@@ -347,6 +351,11 @@ class _Fold:
         run: RunResult,
         name: str,
     ) -> None:
+        """Make an evaluator of the measure `name` for each part of the fold.
+
+        `parts` are by name, and `steps` are the models. Scores
+        are computed when they are first needed, and stored.
+        """
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self.steps = steps

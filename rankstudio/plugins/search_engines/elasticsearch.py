@@ -44,10 +44,11 @@ def write(function: ScoreFunction) -> Files:
     the other file is its feature set.
     """
     features = _set_features(function)
-    names = list(function.called)  # by column
+    names = list(function.exported_columns)  # by column
     if function.linear:
         # A linear model has weights by name.
         kind = _LINEAR
+        # The definition is a text in the JSON of the model.
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         # Trees are in the format of RankLib, with
@@ -77,8 +78,8 @@ def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     They are those that were imported with the data. Without any, each input
     gets a template that reads its field.
     """
-    if function.listed:
-        return [json.loads(definition) for definition in function.listed]
+    if function.set_definitions:
+        return [json.loads(definition) for definition in function.set_definitions]
     return [
         {"name": i.identifier, "params": [], "template": field_query(i)}
         for i in function.inputs
@@ -123,7 +124,7 @@ def not_negative(
     The shift is the power of two above the absolute value of the lowest value. A
     function with its own feature set stays as it is, with the set's templates.
     """
-    if function.listed:
+    if function.set_definitions:
         return (function,)
     shifts = []
     for low in ranges.low:
@@ -141,7 +142,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
-    columns = function.called
+    columns = function.exported_columns
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]
     column_of_number = {
         number: columns[f["name"]]
@@ -151,7 +152,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     # Serve the values that the queries of the feature set return.
     X = np.array(documents.X, dtype=np.float64)
     # with its own feature set, the values already are those of its queries
-    if not function.listed:
+    if not function.set_definitions:
         for feature in features:
             # It changes the column of X in place.
             serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
@@ -207,7 +208,7 @@ FORMAT = ModelFormat(
     read,
     single="Elasticsearch",
     beside=FEATURE_SET,
-    told_beside=True,
+    has_origin_file=True,
     fit=not_negative,
     fitted=translatable(
         "Features with negative values are shifted in their templates, because Elasticsearch "

@@ -42,11 +42,11 @@ def write(function: ScoreFunction) -> Files:
     without a set, one that reads the field of the feature's name.
     """
     # Each feature is extracted by a query.
-    names = list(function.called)
+    names = list(function.exported_columns)
     extractors = [
         {
             "query_extractor": {
-                "feature_name": model_input.called,
+                "feature_name": model_input.exported_name,
                 "query": _feature_query(model_input),
             }
         }
@@ -87,7 +87,7 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
                 "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
                 "{language}. Export to the plug-in (elasticsearch), or ban the feature."
             ).format(
-                feature=model_input.called,
+                feature=model_input.exported_name,
                 language=defined.get("template_language", "text"),
             )
         )
@@ -99,7 +99,7 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
-        """Return the position of a node.
+        """Return the position of a node in the list, by its number in the tree.
 
         The position of a split is its number, the position of a leaf -1 minus its
         number.
@@ -141,14 +141,14 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """
     model = json.loads(files[""])
     ensemble = model["definition"]["trained_model"]["ensemble"]
-    columns = function.called
+    columns = function.exported_columns
     X = np.array(documents.X, dtype=np.float64)
     for extractor in model["inference_config"]["learning_to_rank"][
         "feature_extractors"
     ]:
         query = extractor["query_extractor"]
         # with its own feature set, the values already are those of its queries
-        if not function.listed:
+        if not function.set_definitions:
             # It changes the column of X in place.
             serve(
                 X[:, columns[query["feature_name"]]],
@@ -156,6 +156,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
                 query["query"],
             )
     columns_of_features = [columns[name] for name in ensemble["feature_names"]]
+    # Node 0 is the root of a tree.
     trees = [
         _parsed_node(member["tree"]["tree_structure"], 0, columns_of_features)
         for member in ensemble["trained_models"]

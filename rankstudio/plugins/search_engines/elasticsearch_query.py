@@ -197,7 +197,7 @@ RANK_FEATURE = ModelFormat(
     write_rank_features,
     read_rank_features,
     trees=False,
-    told_beside=True,
+    has_origin_file=True,
     single="Elasticsearch",
     readers=Readers.SEARCH_ENGINE,
 )

@@ -456,6 +456,10 @@ class _JoinedDocuments:
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
+        """Start without documents; the builder receives the rows of the table.
+
+        `judged` are the documents that judges graded.
+        """
         self._judged = judged
         self._builder = builder
         self._columns: list[str] = []
@@ -562,6 +566,9 @@ class _JoinedDocuments:
         # Labels of the documents; negative grades count as 0.
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
+        # Queries are known only when all documents are read, so
+        # the piece has no runs of documents of a query; then
+        # `place_of` is not called.
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],

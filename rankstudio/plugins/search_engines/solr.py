@@ -41,7 +41,7 @@ def write(function: ScoreFunction) -> Files:
     ``…/feature-store``.
     """
     # Weights of a linear model, or the trees of an ensemble.
-    names = list(function.called)
+    names = list(function.exported_columns)
     parameters: dict[str, Any]
     if function.linear:
         kind = "LinearModel"
@@ -88,10 +88,10 @@ def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     std.
     """
     if not model_input.shift:
-        return {"name": model_input.called}
+        return {"name": model_input.exported_name}
     parameters = {"avg": repr(-model_input.shift), "std": "1.0"}
     return {
-        "name": model_input.called,
+        "name": model_input.exported_name,
         "norm": {"class": f"{_PACKAGE}.norm.{_NORM_CLASS}", "params": parameters},
     }
 
@@ -137,13 +137,13 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
-    `files` has the model under the key "", its only file. The result has
-    shape (m,), one score per document.
+    `files` has the model under the key ""; its features are
+    not read. The result has shape (m,), one score per document.
 
     Solr computes in single precision, and raises every threshold by a millionth.
     """
     model = json.loads(files[""])
-    columns = function.called
+    columns = function.exported_columns
     if "weights" in model["params"]:
         weights = model["params"]["weights"]
         terms = [

@@ -146,7 +146,11 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
-        """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ()."""
+        """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ().
+
+        The ``if`` is written ``if (a <= b, c, d)``: c where a
+        is at most b, else d.
+        """
         match self._next():
             case "-":
                 return -self._factor()
@@ -160,6 +164,7 @@ class _Expression:
                 self._next(",")
                 above = self.value()
                 self._next(")")
+                # Both values were computed for all documents.
                 return np.where(is_below, below, above)
             case name if name in self._values:
                 return self._values[name]

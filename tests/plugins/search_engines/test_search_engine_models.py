@@ -144,7 +144,7 @@ def test_queries_that_are_no_queries_are_refused_by_the_built_in_kind(grown) -> 
     model = json.loads(proved(grown, function, "elasticsearch-native")[""])
     extractors = model["inference_config"]["learning_to_rank"]["feature_extractors"]
     queries = [e["query_extractor"]["query"] for e in extractors]
-    assert queries == [{"match": {i.called: HOSTILE}} for i in function.inputs]
+    assert queries == [{"match": {i.exported_name: HOSTILE}} for i in function.inputs]
     other = defined(score_function(grown.model), all_in("script_feature"))
     with pytest.raises(OutputError, match="script_feature"):
         MODEL_FORMATS["elasticsearch-native"].files(other)
@@ -301,7 +301,7 @@ def test_elasticsearch_with_a_set_of_ones_own(given) -> None:
     model = json.loads(files[""])["model"]["model"]
     chosen = json.loads(files["-featureset.json"])["featureset"]["features"]
     named = [feature["name"] for feature in chosen]
-    used = {i.called for i in function.inputs}
+    used = {i.exported_name for i in function.inputs}
     assert [json.dumps(f, ensure_ascii=False) for f in chosen] == [
         whole.definitions[n] for n in named
     ]

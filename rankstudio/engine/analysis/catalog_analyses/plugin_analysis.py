@@ -61,7 +61,11 @@ def analysis_steps(
     parameters = entry.validate(values)
 
     def results() -> Iterator[Any]:
-        """Call the analysis's function: yield what it yields, and last what it returns."""
+        """Call the analysis's function: yield what it yields, and last what it returns.
+
+        Uses `entry`, `subject` and `parameters` of the function
+        around it.
+        """
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
             answer = yield from answer

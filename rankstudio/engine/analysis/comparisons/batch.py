@@ -307,6 +307,8 @@ def folder_name(plan: Plan) -> str:
         *parameter_texts,
         f"train-{share}" if share < 100 else "",
     ]
+    # A measure such as NDCG@10 may be a parameter; the sign
+    # is unusual in names of folders.
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 

@@ -67,6 +67,8 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 def _compared_fields(plan: Plan) -> list[Any]:
     """Return the values of the plan's fields in which repeated runs agree."""
+    # Parameters without effect get their defaults, so that
+    # they do not differ.
     effective_plan = counting_plan(plan)
     return [
         getattr(effective_plan, field.name)
@@ -170,6 +172,7 @@ def distinct_family(
         (run, other): index for index, (run, other) in numbered_pairs if run != other
     }
     tests = family([comparisons[index] for index in index_of_pair.values()])
+    # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
         # A run compared with itself has no other test: its p stay as they

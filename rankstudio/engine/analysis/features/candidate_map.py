@@ -193,6 +193,8 @@ class CandidateMap:
             then the features with the largest shares. Features that are candidates at
             none of the steps are left out.
         """
+        # `places` are the positions on the path of the map's
+        # steps.
         # A growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
@@ -204,7 +206,8 @@ class CandidateMap:
         else:
             # Steps at equal ratios: denser at the start.
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            # it takes the place of the closest one, if possible not of an end
+            # The wanted step replaces the closest one, if possible
+            # not the first or the last.
             if nearest not in columns:
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
@@ -216,6 +219,7 @@ class CandidateMap:
 
         # Selected features come first, if the features grow with the steps.
         if self.growing:
+            # `taken` says which features each step selects.
             is_selected_here = self.taken[:, columns].any(axis=1)
             # before all others, whose shares are at most 1
             best = np.where(is_selected_here, 2.0, best)
@@ -284,11 +288,14 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
         return np.full(values.size, np.nan)
     low = float(values[is_candidate].min())
     high = float(values[is_candidate].max())
+    # The smallest score is the best one.
     if score.least:
         ratio = np.divide(
             low, values, out=np.ones(values.size), where=is_candidate & (values > low)
         )
         return np.where(is_candidate, ratio, np.nan)
+    # A worthless feature has the score 0, so that scores
+    # can be divided.
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
     return (
@@ -326,6 +333,8 @@ def candidate_map(
 
     # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
+    # The divisor makes a sum over documents a value per
+    # document.
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():

@@ -188,6 +188,8 @@ def feature_quality(
 
     # Measures of each feature alone.
     is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
+    # `ALONE` are the usual measures of ranking by one
+    # feature.
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
@@ -341,7 +343,8 @@ def _features_that_leak(
     `measures` has each measure of ranking by each feature, shape (n,). All
     of them must be nearly perfect.
     """
-    # of the worst and the best ranking
+    # Ranking by the negative labels is the worst ranking,
+    # by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
     is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
     for name, values in measures.items():

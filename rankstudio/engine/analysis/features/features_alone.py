@@ -81,7 +81,7 @@ def measuring_alone(
     """
 
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
-        """Return the evaluator of measures on a part."""
+        """Return the evaluator of measures on a part, by `convention`."""
         return Evaluator(
             part.y, part.query_ptr, convention, measures, grading=part.grading
         )
@@ -93,6 +93,8 @@ def measuring_alone(
             name: part.with_features(columns) for name, part in fold.parts.items()
         }
         fold = Fold(fold.number, **shown_parts)
+    # One measure decides the direction of a feature,
+    # whatever measure is shown.
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
 
@@ -161,6 +163,8 @@ def measuring_columns(
         columns = slice(first, first + block_size)
         rows = taken_columns(X, columns)
         for column_signs, values in zip(signs, measures, strict=True):
+            # One row per column of X. Signs are an array of shape
+            # (n,), or one for all columns.
             scores = rows * np.broadcast_to(column_signs, n)[columns, None]
             for name, block_values in evaluator.evaluate_many(scores).items():
                 values[name][columns] = block_values

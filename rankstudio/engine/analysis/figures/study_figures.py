@@ -483,7 +483,11 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     def figure(
         key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
     ) -> StudyFigure:
-        """Return a figure of runs that is drawn by `make`, with names for its file and title."""
+        """Return a figure of runs that is drawn by `make`, with names for its file and title.
+
+        Uses the group, its measure `name`, and `suffix` of the
+        function around it.
+        """
         # Some figures are about the queries that this title counts.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
         draw = partial(
@@ -729,7 +733,11 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     def figure(
         key: str, title: str, make: Callable[..., Figure | None], *arguments: object
     ) -> StudyFigure:
-        """Return a figure of the run that is drawn by `make(result, *arguments)`."""
+        """Return a figure of the run that is drawn by `make(result, *arguments)`.
+
+        Uses the run, its result, and the measure `name` of the
+        function around it.
+        """
         draw = partial(
             _figure_with_text,
             partial(make, result, *arguments),

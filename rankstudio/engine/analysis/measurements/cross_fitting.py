@@ -91,6 +91,8 @@ def cross_fitted(
     measured = []
     for result in run.folds:
         fold = folds[result.fold]
+        # `plan` chooses the models, and `new_plan` has the
+        # measures.
         values = engine.cross_fitted(result, fold, plan, new_plan)
         remeasured = engine.fold(result, fold, plan, measurement)
         measured.append(replace(remeasured, cross_fitted=FrozenMapping(values)))

@@ -141,6 +141,13 @@ class Remeasurement:
 
     def __init__(self) -> None:
         # Caches. Weak keys: each entry lasts as long as the object it belongs to.
+        """Make empty caches.
+
+        They are for rankings by the steps of paths and by
+        single models, for the different rankings of a part, the
+        order of its documents with equal scores, measured
+        folds, and evaluators of measures.
+        """
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]
@@ -330,6 +337,9 @@ class Remeasurement:
         for measurement in measurements:
             for fold_result in result.folds:
                 is_ranked = all(path in self._paths for path in fold_result.paths)
+                # Measuring other folds would rank their models first,
+                # which takes memory. Folds without an own validation
+                # part need no such rankings.
                 if (
                     is_ranked
                     or result.plan.inner
@@ -436,6 +446,7 @@ class Remeasurement:
         O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
         of the part for each of up to 100 models that are chosen.
         """
+        # Values of another convention do not apply.
         stored = result.cross_fitted if new_plan.convention == plan.convention else {}
         if all(name in stored for name in new_plan.evaluated):
             return stored
@@ -453,6 +464,7 @@ class Remeasurement:
             # The measures that the paths keep are of the old plan.
             paths = [_without_kept_measures(path) for path in paths]
         fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
+        # Values of the run itself win.
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
@@ -491,7 +503,10 @@ class Remeasurement:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> dict[str, Floats]:
-            """Return each measure of D models in each query, shape (D, Q); {} if one is missing."""
+            """Return each measure of D models in each query, shape (D, Q); {} if one is missing.
+
+            Uses `part` and `evaluator` of the method.
+            """
             steps = [path.steps[position] for position in positions]
             if not all(step.covers(part.X) for step in steps):
                 return {}
@@ -623,7 +638,10 @@ class Remeasurement:
 
         NaN for steps whose model is not stored completely.
         """
-        # Measures that need the scores themselves, not only the order.
+        # Only complete steps can be measured. `spread` puts
+        # their rows to the positions of the steps, and NaN to
+        # the others. First, measures that need the scores
+        # themselves, not only the order.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
         if not evaluator.by_rank:

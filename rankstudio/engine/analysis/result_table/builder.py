@@ -464,7 +464,10 @@ def _column_contents(
     def column(
         source: str, name: str, title: str, group: str, fold: int | None = None
     ) -> _ColumnContent:
-        """Return a column for a measure on a dataset, in one fold or over all."""
+        """Return a column for a measure on a dataset, in one fold or over all.
+
+        `source` is the dataset, and `name` the measure.
+        """
         return _ColumnContent(
             data=source,
             measure=name,
@@ -545,6 +548,7 @@ def _references(
     This is the requested row in its own block, and in other blocks the best row of the
     first column. A block without either is left out.
     """
+    # `against` is a number, a title or a method.
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):

@@ -231,7 +231,10 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
 
     # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
-        """Return the statistic of each measure in one attribute of the rows, such as "test"."""
+        """Return the statistic of each measure in one attribute of the rows, such as "test".
+
+        Uses `rows` and `statistic` of the function around it.
+        """
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
             name

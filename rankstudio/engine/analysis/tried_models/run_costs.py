@@ -64,6 +64,7 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:
+                # The first value of the parameter that is not empty.
                 setting = next(
                     (v for v in p.values(run.plan.parameters[p.name]) if v), None
                 )

@@ -164,7 +164,11 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     p_values = path.p_values[plan.select_by]
 
     def set_at(index: int) -> SetOfPath:
-        """Return the set of features of a step of the path."""
+        """Return the set of features of a step of the path, by its index.
+
+        Uses `path`, `values` and `p_values` of the function
+        around it.
+        """
         return SetOfPath(
             position=index,
             x_value=int(path.x_values[index]),

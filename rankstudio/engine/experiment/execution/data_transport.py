@@ -112,6 +112,9 @@ class InMemory:
         """Receive progress of a unit from a worker.
 
         Raise Cancelled if the run was given up.
+
+        The progress replaces the latest one, which the caller
+        shows.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -181,6 +184,7 @@ class FoldFiles:
         FileAccessError
             If a part is not on this machine, or is damaged.
         """
+        # An empty name: the fold has no such part.
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None
             for name in self.parts[number]
@@ -225,6 +229,9 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
 
     A part is the training, validation or test data of a fold.
 
+    The result lets a process open the folds by their
+    numbers.
+
     Raises
     ------
     OutputError
@@ -249,6 +256,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True)
     )
     parts = {
+        # An empty name stands for a part that the fold does not
+        # have.
         fold.number: tuple(
             names[id(fold.parts[name])] if name in fold.parts else ""
             for name in _PART_NAMES

@@ -106,7 +106,12 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return an executor whose processes share the shards of one path, each with its own shards."""
+        """Return an executor whose processes share the shards of one path, each with its own shards.
+
+        A shard is a range of the training queries; a path is
+        the sequence of models of one combination of parameters.
+        The executor is made once.
+        """
         if self._shards is None:
             # Each shard belongs to one process, so every process is a
             # pool of its own.

@@ -133,6 +133,8 @@ def learn_unit(task: Task) -> Learned:
         If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
+    # A note for the user does not need to be passed on at
+    # once: it goes back with the path.
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
@@ -189,6 +191,7 @@ class UnitScheduler:
         units: Sequence[Unit],
         keep: Keeper,
     ) -> None:
+        """Give the folds to the executor, and submit the first units."""
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
         self._executor = unit_executor(executor)
@@ -237,6 +240,10 @@ class UnitScheduler:
 
         Until something finishes there is a progress event every tenth of a second, so
         that the caller can stop.
+
+        Finished paths are put into `paths`. Start and end of a
+        unit are reported together, because its worker does not
+        report the start.
 
         Raises
         ------

@@ -141,6 +141,9 @@ class _Session:
             if call.index not in self._states:
                 # Verify the rows of the shard on their first use.
                 self._part.check(self._data.shards[call.index].rows)
+            # For replayed work, a state depends on all earlier
+            # messages. For other work, a message needs no earlier
+            # one.
             # A stored state is used if it has heard the same messages as the caller
             # assumes.
             data = self._data.shard(call.index)
@@ -195,8 +198,9 @@ class _WorkerState:
     def _data_of(self, part: PartFile) -> TrainingData:
         """Return the data of a part.
 
-        The data are kept with their statistics: the next session may have another λ
-        only.
+        The data stay in memory with what was computed from
+        them, because the next session is often on the same
+        part, for example with another parameter value.
         """
         # The latest subset of columns is made from the data of all columns,
         # and stored too.

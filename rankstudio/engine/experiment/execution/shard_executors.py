@@ -196,13 +196,16 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers.
 
-        It yields its progress, named by `activity`, while it waits.
+        This is a generator: it yields its progress, named by
+        `activity`, while it waits, and the sum is its return
+        value.
 
         A few shards per worker are asked ahead; their answers are added in the order of
         the shards.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
+        # Without replay, a message needs no earlier one.
         if not self._work.replayed:
             del self._messages[:-1]
 
@@ -334,6 +337,7 @@ class ProcessWorkers:
         """Discard the states of a session on all processes."""
         for process in self._processes:
             try:
+                # the function of the module `shard_calls`
                 process.submit(forget, session)
             except (
                 BrokenExecutor,
@@ -385,6 +389,8 @@ def written(data: TrainingData) -> PartFile:
         query_ids=queries,
         feature_ids=ids,
         feature_names=default_names(ids),
+        # Of the document ids only their order is needed, as
+        # ranks.
         comments=() if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )

@@ -110,6 +110,8 @@ def plan_words(plan: Plan) -> list[str]:
     # The terminal would take these two settings from the data, so they are always
     # written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
+    # A given ranking is the only model, so no rule selects
+    # one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
@@ -334,6 +336,8 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
                 k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
             }
         arguments.append(f"    {name}={argument!r},\n")
+    # Methods that are in no installed package must be added
+    # before the plan names them.
     return (
         "".join(_add_method_lines(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
     )

@@ -233,6 +233,11 @@ class Plan:
         extensions: Extensions = Extensions(),  # noqa: B008
         **words: Any,
     ) -> None:
+        """Set the fields, and bring their values into canonical form.
+
+        `words` has values of extensions, such as ``costs``, by
+        the names that they have in the file of a plan.
+        """
         unknown = [word for word in words if word not in KINDS]
         if unknown:
             raise TypeError(f"Plan() got an unexpected keyword argument {unknown[0]!r}")
@@ -298,7 +303,9 @@ class Plan:
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
-        # Words out of a fixed list, and the number of combinations.
+        # Words out of a fixed list, and the number of
+        # combinations. `check_field` raises a PlanError if its
+        # last argument is False.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(
@@ -496,7 +503,7 @@ class Plan:
         if score is not None:
             # The name depends on what the training data let the method
             # leave out.
-            score = replace(score, name=self._left_out_as(score.name, ranks=False))
+            score = replace(score, name=self._left_out_as(score.name, of_ranker=False))
         return (
             replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
         )
@@ -529,27 +536,27 @@ class Plan:
     def criterion(self) -> str:
         """Axis title of the criterion."""
         return self._left_out_as(
-            (self.ranker_entry or self.entry).criterion.name, ranks=True
+            (self.ranker_entry or self.entry).criterion.name, of_ranker=True
         )
 
     @property
     def own_criterion(self) -> str:
         """Name of the criterion of the method itself, whatever ranker ranks with its features."""
-        return self._left_out_as(self.entry.criterion.name, ranks=False)
+        return self._left_out_as(self.entry.criterion.name, of_ranker=False)
 
-    def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
+    def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
         """Return the name of a criterion by what it leaves out of training.
 
         Usually it leaves out queries, and the name remains. Data with
         one ranking have only one query: documents are left out if the
         loss is pointwise, otherwise pairs of documents. A selector with
         a pointwise loss leaves out documents for all data. With
-        ``ranks``, the loss is that of the final ranker, if there is one,
-        otherwise that of the method.
+        ``of_ranker``, the loss is that of the final ranker, if there is
+        one, otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
-        if ranks and self.ranker_entry is not None:
+        if of_ranker and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
         # A criterion that leaves nothing out has only one name.
@@ -612,11 +619,14 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Parameters without effect are left out: those of the method's own model with a
-        final ranker, and those that depend on other parameters.
+        Parameters without effect are left out: those of the
+        method's own model, if a final ranker replaces it, and
+        those that the value of another parameter switches off.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
+        # A parameter counts if the values of the others give it
+        # an effect.
         parameters = [p for p in parameters if p.counts(self.parameters)]
         method_values = [(p, self.parameters[p.name]) for p in parameters]
         axes = [Axis(p, p.values(v)) for p, v in method_values if p.several(v)]
@@ -739,9 +749,10 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
-    These are parameters of the method's own model with a final ranker, and parameters
-    that depend on other values of other parameters. Plans that differ only in such
-    parameters define the same work.
+    These are parameters of the method's own model, if a
+    final ranker replaces it, and parameters that the value
+    of another parameter switches off. Plans that differ
+    only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -1019,6 +1030,8 @@ def _check_kinds(plan: Plan) -> None:
 
     A person may have written the plan.
     """
+    # `check_field` raises the error if its last argument is
+    # False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)

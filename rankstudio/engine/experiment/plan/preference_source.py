@@ -41,7 +41,9 @@ class PreferenceSource:
         PlanError, ParameterError
             If the values do not name such a file.
         """
-        # Check the kind of the values and their names.
+        # Check the kind of the values and their names:
+        # `check_field` raises the PlanError if its last
+        # argument is False.
         expected = tr("a table with the strings path and checksum (SHA-256)")
         check_field("preferences", values, expected, isinstance(values, Mapping))
         if not values:

@@ -61,6 +61,7 @@ class Protocol:
 
     def __str__(self) -> str:
         """Return the protocol as users write it: "10-fold, nested 4-fold, train 20%"."""
+        # k of k folds, or percentages of the parts.
         numbers = "/".join(map(str, self.numbers))
         outer = (
             f"{numbers}-fold"
@@ -172,6 +173,9 @@ def parse_protocol(text: str) -> Protocol:
     # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of
     # "5-fold, nested 4-fold". A training share or inner folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
+    # A protocol may have only one of each, in this order;
+    # otherwise the text matches nothing below, and is an
+    # error.
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
         if protocol.train == 100 and protocol.kind != LEAVE_QUERY_OUT:

@@ -204,6 +204,8 @@ def _refuse_absent(packages: Any) -> None:
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
         # A method or measure of a package that is not installed.
+        # The version may be another one: only an absent package
+        # is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")

@@ -157,8 +157,8 @@ def cross_fitted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each validation query, by models chosen without the query.
 
-    The values are those of the selected model if the validation queries did not choose
-    it, or if there is no other model.
+    If the validation queries chose no model, or there is
+    only one model, its values are returned.
 
     Parameters
     ----------
@@ -237,15 +237,26 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    Ties go to the earlier path, as for the model of the run itself.
-    Empty if no path has a model, or the choices are of another number of
-    queries.
+    The Q validation queries are divided at random into
+    groups, R times. For each group, a model is chosen by
+    the queries outside it, which are a subset, and is
+    measured on the group. Each model has the share of the R
+    divisions in which it measures each query.
 
-    The validation queries are divided at random into groups, several
-    times. For each group a model is chosen by the other queries, a
-    subset of them, and measures the group. Each model has the share of
-    the divisions in which it measures each query. `choices` has an entry
-    per path, with a choice for each subset.
+    Ties go to the earlier path, as for the model of the run itself.
+
+    Parameters
+    ----------
+    choices : sequence of SubsetChoices
+        For each path, the model that it chooses on each subset.
+    n_queries : int
+        Number Q of validation queries.
+
+    Returns
+    -------
+    list of ChosenModel
+        Empty if no path has a model, or the choices are of
+        another number of queries.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -273,8 +284,9 @@ def chosen_models(
     )
     n_groups = min(n_queries, N_GROUPS)
 
-    # Shape (R, Q): the subset that chooses the model for each query in each division,
-    # see `query_subsets`.
+    # Shape (R, Q): number of the subset that chooses the
+    # model for each query in each division. The subsets are
+    # numbered by division, then by group.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
@@ -300,6 +312,8 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a query
         without any value is NaN.
     """
+    # Sums over the models, weighted by shares; undefined
+    # values add nothing.
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
@@ -375,6 +389,8 @@ class _Rows:
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
         # The queries of each part that a subset has, as numbers 0 and 1,
         # shape (S, Q of the part).
+        # A product of these with values sums the values of each
+        # subset.
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -429,8 +445,9 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ..
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
-    # Shape (S, parts): number of queries that each subset has of each
-    # part.
+    # Shape (S, P): number of queries that each of S subsets
+    # has of each of P parts. Subsets with equal numbers are
+    # a block.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
@@ -479,6 +496,8 @@ def _choose_models(
         )
         # A model is good enough within one standard error of the best.
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
+        # Clearly above the limit, or unclear within the
+        # rounding.
         is_enough = rough_gains > min_gains + margin
         is_unclear = ~is_enough & ~(rough_gains < min_gains - margin)
         unclear_gains = _exact_gains(rows, block, is_unclear)
@@ -488,6 +507,8 @@ def _choose_models(
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
+        # shape (K,) against (S, 1): True in the column of the
+        # best model
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.
@@ -589,6 +610,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 # Above 1, the difference is significant.
+                # `stdtrit` is the critical value of t.
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
                 # Deviations that are small beside the squares consist mostly of
                 # rounding.

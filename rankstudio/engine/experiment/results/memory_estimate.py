@@ -284,7 +284,11 @@ def memory_estimate(
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    """Return the memory estimate of a plan on a fold, with as many threads as fit into memory."""
+    """Return the memory estimate of a plan on a fold, with as many threads as fit into memory.
+
+    `workers` are the processes or threads that use the
+    memory of this machine.
+    """
     # A part of a whole is read from the whole.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
@@ -296,6 +300,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
     # Each inner fold has a copy of its documents, and so has a part of a whole, unless
     # the copy is in a file.
+    # A condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(

@@ -233,6 +233,7 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
         if name not in rows_by_name:
             values = [getattr(step, name) for step in steps]
+            # The class of rows that suits the attribute.
             rows = rows_of(values)
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
                 rows_by_name[name] = rows

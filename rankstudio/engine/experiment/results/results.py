@@ -283,6 +283,9 @@ class FoldResult:
         measured by a model that was chosen without it.
 
         The result is empty if the measures are unknown.
+
+        `part` is the test part, the cross-fitted values, or the
+        queries that chose the model.
         """
         match part:
             case Part.TEST:
@@ -377,6 +380,7 @@ class RunResult:
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
+        # The reasons, from the protocol to what is stored.
         if parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT:
             return Unfitted.LEFT_OUT_ONE_BY_ONE
         if not all(fold.validation for fold in self.folds):

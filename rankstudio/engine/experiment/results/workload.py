@@ -63,6 +63,7 @@ def workload(
         for run in finished
         if run.folds and run.seconds > 0
     ]
+    # A run is guessed if no run on its data has finished.
     n_units = 0
     seconds = 0.0
     n_guessed = 0
@@ -98,7 +99,9 @@ def typical_seconds(
 
     `n_features` may differ from that of the sample.
     """
-    # Seconds of a fold once, and of a fit for each combination.
+    # `seconds` of an entry has the time of a fold that all
+    # fits share, of a fit, and of the path of a final
+    # ranker; each combination has a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)

@@ -222,6 +222,7 @@ def unpack_path(
             p_values=FrozenMapping(_p_values(header, arrays)),
             choices=_parsed_choices(header, arrays),
         )
+    # What damaged bytes may raise.
     except (
         *IMPOSSIBLE,
         zipfile.BadZipFile,
@@ -393,6 +394,8 @@ def archived_arrays(
         If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        # One thread at a time reads: Python's parser, which
+        # numpy uses, may fail in two threads at a time.
         # The sizes come from the file and may be wrong, so they are
         # checked before anything is allocated.
         size = sum(entry.file_size for entry in archive.zip.infolist())

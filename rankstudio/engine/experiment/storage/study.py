@@ -1003,6 +1003,8 @@ class Study:
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
         # Runs are numbered from 1 without a gap.
+        # Each number with the one before it, 0 before the
+        # first.
         gaps = [
             (a + 1, b - 1)
             for a, b in zip([0, *run_ids], run_ids, strict=False)
@@ -1034,6 +1036,8 @@ class Study:
         )
         missing_text = f"{n_missing} of its parts" if n_missing else ""
         damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text
+        # `damage` is "" for a run that is whole, and then stays
+        # "".
         return RunSummary(
             key=RunKey(row.id, plan, data.feature_ids),
             data_name=data.name,
@@ -1125,6 +1129,8 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
+        # Make the table of methods, if the study does not have
+        # it yet.
         db.execute(METHOD)
         payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
@@ -1138,6 +1144,8 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
+        # Make the table of measures, if the study does not have
+        # it yet.
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
@@ -1160,6 +1168,8 @@ def _write_feature_set(
             "set": feature_set.text(),
         }
     )
+    # Make the table of feature sets, if the study does not
+    # have it yet.
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)

@@ -123,6 +123,9 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     `executor` processes at a time. The labels of the validation part are
     not included.
 
+    The features of the validation part are for methods that
+    compare densities at its documents.
+
     Raises
     ------
     DatasetError
@@ -188,6 +191,10 @@ class FoldContext:
     """
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
+        """Prepare preferences, ranks of ids and measured parts, shared by all units.
+
+        `train` is the training part of the fold.
+        """
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
@@ -316,6 +323,8 @@ class FoldContext:
             # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
             if vali is not None and vali.covered(event):
+                # An additive model adds a term to the scores of the
+                # step before.
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
                 measures = {
@@ -409,6 +418,8 @@ class FoldContext:
         if self._left_out_queries:
             errors = self._left_out_queries.standard_errors(unit)
             queries = self._left_out_queries.queries(unit)
+        # The values by which a selector compared features are
+        # stored once for all paths with the same selection.
         path = PathResult(
             unit=unit,
             steps=packed(steps, self._comparison_rows(unit)),
@@ -531,6 +542,7 @@ class FoldContext:
         ranker = self.ranker(path.unit)
         left_out.begin(path.unit)
         for step in path.steps[first:]:
+            # Its progress first, then the measures that it returns.
             yield (yield from left_out.measure(path.unit, ranker, step))
 
     def ranker(self, unit: Unit) -> LinearRanker:
@@ -799,18 +811,22 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step, its inner measures and its left-out ones."""
+            """Return a step, with inner means and its left-out measures.
+
+            Uses the paths `inner` of the method.
+            """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
         # Train on all queries; validation measures are means over the inner folds.
-        # until it is known whether it is the last step
+        # The last iteration of an optimiser corresponds to the
+        # last one on each inner fold, so a step is pending
+        # until the next one shows that it is not the last.
         pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
                 yield event
                 continue
-            # The last step is treated differently, so each step waits for the next one.
             if pending is not None:
                 yield validated_step(*pending)
             pending = event
@@ -833,6 +849,8 @@ class NestedFold(FoldContext):
             ) -> None:
                 follow(self._inner_progress(inner_index, event))
 
+            # A default value keeps the present index for the
+            # function.
             paths.append(fold.measured_path(unit, follow_inner))
         self._inner_paths[unit.position] = _InnerPaths(paths)
         return self._with_inner_measures(super().measured_path(unit, follow))
@@ -886,6 +904,8 @@ class NestedFold(FoldContext):
         `queries` has the selection measure in each query, shape (K, Q),
         for each inner fold.
         """
+        # The inner paths are not needed after this, so they are
+        # removed.
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too
         # much memory.
@@ -947,6 +967,8 @@ class NestedFold(FoldContext):
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
+        # Left-out queries, if they select; otherwise the
+        # validation queries of the inner folds.
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
@@ -996,7 +1018,10 @@ class _InnerPaths:
 
         Each array has shape (K,) for the K steps.
         """
-        # For each step: the values of each measure on the k inner folds.
+        # For each step: the values of each measure on the k
+        # inner folds. A step is found on an inner path by its
+        # number of features or rounds; the last iteration of an
+        # optimiser, by being the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)

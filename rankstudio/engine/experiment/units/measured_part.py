@@ -186,6 +186,7 @@ class LeftOutQueries:
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
+        """Prepare empty lists of measures; `begin` adds those of a unit."""
         self._plan = plan
         self._part = part
         self._train = train
@@ -205,7 +206,8 @@ class LeftOutQueries:
 
         `ranker` is trained anew on the features of the step, without
         each query or pair. The standard errors of the measures, and the
-        values of the selection measure in each query, are kept for
+        values of the selection measure in each query, are
+        stored for
         `standard_errors` and `queries`.
         """
         measure_queries = (

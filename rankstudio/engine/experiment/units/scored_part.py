@@ -53,6 +53,8 @@ class ScoredPart:
             return step.scores(self._data.X.T)
 
         # Sparse values, or dense values that fit into memory.
+        # `_columns` is a copy of the documents with a row per
+        # feature.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(
@@ -71,7 +73,10 @@ class ScoredPart:
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
-            """Score some rows and write their scores to `out`."""
+            """Score a range of rows, and write the scores to `out` of the method.
+
+            Uses `step` and `previous_scores` of the method, too.
+            """
             rows = self._data.X[piece]
             previous = None if previous_scores is None else previous_scores[piece]
             out[piece] = step.scores(np.ascontiguousarray(rows.T), previous)
@@ -91,7 +96,10 @@ class ScoredPart:
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
-            """Score some rows and write their scores to `out`."""
+            """Score a range of rows, and write the scores to `out` of the method.
+
+            Uses `used_columns` and `weights` of the method, too.
+            """
             rows = self._data.X[piece]
             out[:, piece] = linear_scores(
                 np.ascontiguousarray(rows[:, used_columns].T), weights

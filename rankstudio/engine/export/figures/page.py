@@ -83,6 +83,11 @@ class FigurePage:
     """
 
     def __init__(self, style: FigureStyle) -> None:
+        """Make an empty page, with one plot area without a frame.
+
+        `entries` will have the entries of the legend, and `fitters` functions
+        that adapt labels to the width and height of the area, in points.
+        """
         self.style = style
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
         self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
@@ -336,6 +341,8 @@ class FigurePage:
         A single legend would have columns of equal width.
         """
         # Width of the sample beside a name, and of a row.
+        # A tuple of more than two artists is a strip of colors; a tuple of two is a
+        # line with its band.
         em = self.style.em
         style = self.style
         has_strip = any(
@@ -404,6 +411,7 @@ class FigurePage:
         is_x_axis = tick_range is not None
         ends = tick_range if tick_range is not None and axis.whole else (low, high)
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
+        # Begin with as many as may fit, then try fewer.
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
             positions = [

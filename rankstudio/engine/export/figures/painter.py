@@ -202,6 +202,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     for index, series in enumerate(figure.series):
         painted_before = set(page.area.get_children())
         artists = _SeriesPainter(page, figure, series, index).paint()
+        # In an SVG, all that was painted for a series has its number.
         _number_artists(page, painted_before, artists, index)
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
@@ -317,6 +318,10 @@ class _SeriesPainter:
     def __init__(
         self, page: FigurePage, figure: CurvesFigure, series: Series, index: int
     ) -> None:
+        """Choose the color and the number of the series.
+
+        `index` is the position of the series in the figure.
+        """
         self._page = page
         self._area = page.area
         self._style = page.style
@@ -361,6 +366,7 @@ class _SeriesPainter:
         low = _with_gaps(series.low, self._figure.y)
         high = _with_gaps(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
+        # A series without intervals has no low and high ends.
         intervals = [
             point
             for point in zip(x, low, high, strict=False)
@@ -469,6 +475,7 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
     """Paint the lines of values to compare with; return an artist of each for the legend."""
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
+        # Matplotlib measures dashes in widths of the line.
         dashes = tuple(
             length / _LEVEL_WIDTH
             for length in _LEVEL_DASHES[index % len(_LEVEL_DASHES)]
@@ -681,6 +688,7 @@ def _paint_bars(
     ]
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, height, color=colors, linewidth=0)
+    # A series without marks has an empty tuple of them.
     for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
         if mark and isfinite(length):
             look: Look = {"ha": "left", "va": "center", "color": style.text}

@@ -73,6 +73,9 @@ def flat_tree(
 ) -> ScoreTree:
     """Return the tree with a root, whose nodes are found by their keys, each once.
 
+    A split is a tuple of feature, threshold, and the keys of the low and the
+    high child.
+
     Parameters
     ----------
     program : str
@@ -202,6 +205,7 @@ def finite(program: str, value: object) -> float:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
+    # NaN stands for what is no number.
     if not math.isfinite(number):
         raise unreadable(program, tr("finite numbers"))
     return number
@@ -217,6 +221,7 @@ def whole(program: str, value: object, least: int = 0) -> int:
         number = -1 if isinstance(value, bool | float) else int(str(value))
     except ValueError:
         number = least - 1
+    # A number that is too small stands for what is no whole number.
     if not least <= number < 2**31:
         raise unreadable(program, tr("whole numbers of features and nodes"))
     return number

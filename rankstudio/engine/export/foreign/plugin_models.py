@@ -66,6 +66,7 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         raise DatasetError(text.format(path=shown_path(path), **packages))
 
     # The model keeps the content of the file, which the plug-in reads when it scores.
+    # There is one: `may_be_plugin_model` has compared the ending.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()

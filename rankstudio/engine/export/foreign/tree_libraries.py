@@ -31,6 +31,7 @@ _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 def lightgbm_model(text: str) -> ParsedModel:
     """Return the model in LightGBM's text, which is checked before LightGBM reads it."""
+    # Lines "key=value" before the first tree; [::2] leaves out the "=".
     header = dict(
         line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines()
     )
@@ -126,7 +127,10 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
 
     # The children of a split are kept by their ids until they are asked for in turn.
     def node_of(key: Any) -> Split | float:
-        """Return the split or the leaf's value of a node, by its key."""
+        """Return the split or the leaf's value of a node, by its key.
+
+        Uses `nodes` of the present tree, and adds the node's children to it.
+        """
         node = nodes[key]
         if "leaf" in node:
             return finite(_XGBOOST, node["leaf"])
@@ -261,7 +265,10 @@ def _asymmetric_tree(
     nodes: dict[int, Any] = {id(tree): tree}
 
     def node_of(key: Any) -> Split | float:
-        """Return the split or the leaf's value of a node, by its key."""
+        """Return the split or the leaf's value of a node, by its key.
+
+        Uses `nodes` of the tree, and adds the node's children to it.
+        """
         node = nodes[key]
         if "split" not in node:
             return scale * finite(_CATBOOST, node["value"])

@@ -88,7 +88,7 @@ class ModelFormat:
         Extra of the package that installs a required library.
     beside : str
         Ending of a second file; "" if there is none.
-    told_beside : bool
+    has_origin_file : bool
         Whether the file of a weighted sum has no place for a text, so that its origin
         is in another file.
     prints : int
@@ -121,7 +121,7 @@ class ModelFormat:
     single: str = ""
     extra: str = ""
     beside: str = ""
-    told_beside: bool = False
+    has_origin_file: bool = False
     prints: int = 0
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
@@ -175,8 +175,9 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin.
-        if self.told_beside and function.linear:
+        # The file of a weighted sum has no place for its origin, which is then
+        # written to a second file.
+        if self.has_origin_file and function.linear:
             return {
                 **files,
                 ABOUT: f"{clean_text(one_line(function.about))}\n".encode(),
@@ -189,7 +190,7 @@ class ModelFormat:
         These are the given path, whose ending is written "" here, and
         others next to it.
         """
-        endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
+        endings = filter(None, [self.beside, ABOUT if self.has_origin_file else ""])
         return {
             "": path,
             **{ending: path.with_name(f"{path.stem}{ending}") for ending in endings},

@@ -22,7 +22,10 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
     # Text or bytes of the plug-in, as the only file of the model.
     def write(function: ScoreFunction) -> Files:
-        """Return the text or bytes of the plug-in as the only file of a model."""
+        """Return the text or bytes of the plug-in as the only file of a model.
+
+        Uses `entry` and `name`, the plug-in's format and its name.
+        """
         try:
             content = called(lambda: imported(entry.writer)(function), PATIENCE)
             if not isinstance(content, str | bytes) or not content:
@@ -42,6 +45,8 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
         The key "" of `files` is the file itself. The result has shape (m,),
         one score per document.
+
+        Uses `entry`, `package`, `version` and `name` of the plug-in's format.
         """
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))

@@ -54,6 +54,9 @@ def _node_lines(
 
     `side` is "left" or "right" of the parent, "" for the root; `numbers`
     has RankLib's number of each input.
+
+    A node is a number, for a leaf, or a tuple of input, threshold, and the
+    nodes for values up to the threshold and above it.
     """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):

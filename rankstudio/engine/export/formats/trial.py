@@ -44,6 +44,9 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     """Return the sum of trees for m documents, shape (m,), in a type of numbers.
 
     The trees are added one after the other, as the other program does.
+
+    A tree is a number, for a leaf, or a tuple of column, threshold, and the
+    trees for values up to the threshold and above it.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)

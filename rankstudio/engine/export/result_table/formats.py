@@ -77,6 +77,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
                     [rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{{text}}}"]
                 )
             )
+        # Each cell is a tuple of the cell, its rank and its mark.
         body += [
             latex_line(
                 [
@@ -152,6 +153,7 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
     ]
     parts = [f"**{markdown_escaped(table.caption)}**"]
     for caption, rows in table.styled_blocks(style):
+        # Each cell is a tuple of the cell, its rank and its mark.
         lines = [
             [
                 markdown_escaped(row.title),

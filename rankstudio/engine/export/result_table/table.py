@@ -289,6 +289,7 @@ def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
     levels = sorted(
         {value for value in values if not isnan(value)}, reverse=higher_is_better
     )
+    # Only the first two levels have a rank.
     rank_of_level: dict[float, Rank] = (
         dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
     )

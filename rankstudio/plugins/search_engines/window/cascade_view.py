@@ -116,8 +116,8 @@ class CascadeView(ContributedView):
         self.budget.valueChanged.connect(self._choose)
         # A cascade that is clicked in the plot or
         # in the table is described in the sentence.
-        self.plot.picked.connect(self._look_at)
-        self.table.chosen.connect(self._look_at_row)
+        self.plot.picked.connect(self._select_cascade)
+        self.table.chosen.connect(self._select_row)
         # The sentence and the budget are above the plot, the table below it.
         top = fill(
             QHBoxLayout(),
@@ -188,6 +188,7 @@ class CascadeView(ContributedView):
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
+        # The cascades are ordered by time, the fastest first.
         best = self._front.within(budget or _MAX_BUDGET)
         rows = [
             CascadeRow(i, cascade, _WITHIN_BUDGET if budget and cascade is best else "")
@@ -214,7 +215,7 @@ class CascadeView(ContributedView):
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
         # Describe the marked cascade, or say that none is cheap enough.
         if best is not None:
-            self._look_at(position)
+            self._select_cascade(position)
             return
         self.table.select(None)
         least = tr(
@@ -223,7 +224,7 @@ class CascadeView(ContributedView):
         self.sentence.setText(least.format(least=significant(cascades[0].milliseconds)))
 
     @Slot(int)
-    def _look_at(self, position: int) -> None:
+    def _select_cascade(self, position: int) -> None:
         """Mark a cascade in plot and table, and describe it in the sentence."""
         if self._front is not None:
             self.plot.select(position)
@@ -235,8 +236,8 @@ class CascadeView(ContributedView):
             )
 
     @Slot(object)
-    def _look_at_row(self, row: CascadeRow) -> None:
-        self._look_at(row.position)
+    def _select_row(self, row: CascadeRow) -> None:
+        self._select_cascade(row.position)
 
     def _spot(self, cascade: Cascade) -> Spot:
         """Return a cascade as a point of the plot."""
