@@ -139,7 +139,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
         finally:
             os._exit(0)  # without waiting for other threads
 
-    # A daemon ends with the process if that ends by itself before.
+    # A daemon thread does not keep the process alive, should it end by itself before.
     timer = threading.Timer(LEAVE_SECONDS, leave)
     timer.daemon = True
     timer.start()
@@ -163,8 +163,8 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Carry out the work that waits for the window: open files, warm up, report the last crash."""
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
-    # The finished run of the sample is shown before the window is painted; another one
-    # is started only with --run.
+    # The finished run of the sample is shown before the window is painted. With --run,
+    # a new run of the sample is started instead.
     if "--sample" in argv and runs:
         window.open_path(SAMPLE, run=True)
     elif files:

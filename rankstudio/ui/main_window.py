@@ -78,7 +78,8 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        self._asks = True  # before the window is closed on a run
+        # whether the user is asked before the window is closed while a run works
+        self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session = models.session
         self.runs = models.runs
@@ -178,8 +179,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
-        # The keys of commands with the functions that carry them out. Without values, a
-        # selection chooses the best model.
+        # The names of the arguments are the keys of the commands. `select(None, None)`
+        # chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -381,7 +382,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        """Show data that were opened, and their runs; offer to start runs that wait for them."""
+        """Show data that were opened, and their runs; offer to start runs that wait for them.
+
+        Notices on earlier data are closed.
+        """
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
@@ -398,7 +402,7 @@ class MainWindow(QMainWindow):
         ):
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
-            self.setFocus()  # Tab goes to the Run button
+            self.setFocus()  # so that the key Tab leads to the Run button first
 
     def _show_page(self, key: str) -> None:
         """Show a page, as a command asks for."""

@@ -73,7 +73,9 @@ class ContributedColumn(QObject):
         self._demand.forget()
 
     def _key(self) -> Key | None:
-        """Return what the values depend on: dataset, number of the fold, and convention.
+        """Return the key of the values: dataset, number of the fold, and convention.
+
+        The values are computed anew when it has changed.
 
         Return None if they cannot be computed on the shown fold (``watched``).
         """

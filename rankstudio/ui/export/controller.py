@@ -66,10 +66,10 @@ class ExportController(Controller):
         self._window = parent
 
     def dialog(self) -> ExportDialog:
-        """Return the export dialog with all present items, on the chosen model, not an inspected one.
+        """Return the export dialog, with all that can be exported of the chosen model.
 
-        A chip in the dialog tells that the model was chosen by hand; its button goes back
-        to the one that the run chose, whose items are listed then.
+        Inspecting another model ends. If the model was chosen by hand, a chip says so; its
+        button goes back to the model that the run chose, and lists the items of that.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -141,13 +141,13 @@ class ExportController(Controller):
     def _ask_all(
         self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float
     ) -> None:
-        """Ask for a folder, and save all figures of the study in it; "" is a cancelled dialog."""
+        """Ask for a folder, and save all figures of the study in it."""
         folder = QFileDialog.getExistingDirectory(
             dialog,
             tr("Save all figures of the study"),
             self._settings.text("export/folder"),
         )
-        if folder:
+        if folder:  # "" if the user has cancelled
             self.save_all(dialog, style, format_name, dpi, Path(folder))
 
     def save_all(
@@ -177,7 +177,8 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                self._remember(folder / "figures")  # a file in that folder
+                # `_remember` stores the folder of a file; any name of a file will do
+            self._remember(folder / "figures")
                 # a text file with the caption stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(

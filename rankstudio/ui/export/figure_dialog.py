@@ -164,7 +164,7 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # Writes nothing, but refuses a file that is open here; the worker writes.
+        # This call of `write` only refuses a file that is open here. The worker writes.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -329,10 +329,11 @@ class FigureDialog(SavingDialog):
         paint: Callable[[], Result],
         show: Callable[[Result], object],
     ) -> None:
-        """Have something painted on the worker, and then pass it to a function.
+        """Have something painted on the worker, and pass it to ``show``.
 
-        The function is not called if painting with the same description, such as
-        "preview", is asked for again before, or if the dialog is closed.
+        ``description`` names the purpose, such as "preview". If painting for the same
+        purpose is requested again before, or the dialog is closed, ``show`` is not
+        called.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

@@ -161,16 +161,18 @@ def _choice_sentence(result: RunResult) -> str:
 
 
 def _quality_sentence(result: RunResult | None, name: str) -> str:
-    """Return the sentence on the estimated quality: the run's, as the final model has seen all queries.
+    """Return the sentence on the estimated quality of the final model.
 
-    ``name`` is the preferred measure; another one is taken if the run has not measured
-    it. Measures on queries that chose the model estimate nothing.
+    It is that of the run's models: the final model has learned from all queries, so that
+    none are left to measure it. ``name`` is the preferred measure; another one is used
+    if the run has not measured it. A measure on the queries that chose the model is no
+    estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
-    # The run alone is a group of comparable runs, which tells what was measured.
+    # A group of this run alone says on which part of the data the means were measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -265,8 +267,9 @@ def _begin_training(
 ) -> Job:
     """Train the model on the worker, unless it is already trained, and write it there.
 
-    The job sends its progress, and last a sentence on the model and the file. That
-    sentence, or the reason of a failure, is passed on when the job has ended.
+    The job sends its progress, and at last a sentence on the model and the file. When it
+    has ended, the sentence is passed to ``on_done``; the reason of a failure is passed to
+    ``failed``.
     """
     notes: list[str] = []
 

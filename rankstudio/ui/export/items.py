@@ -63,8 +63,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
-    # File names begin with the name of the data. The model is written only once the user
-    # saves it, so that function is passed on.
+    # File names begin with the name of the data. `portable` makes the model in the form
+    # in which it is written; it is called only once the user saves the model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
     reason_for_absence = no_model_reason(session, current)
@@ -116,7 +116,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that names its source."""
-    plot.flush()  # changes of the last milliseconds
+    plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
@@ -361,7 +361,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
-        # "": nothing of the figure is lost in the file
+        # `on_done` takes a sentence on what is lost in the file, "" for nothing
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )
@@ -401,7 +401,8 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
     for form in PLAN_FORMATS:
-        # no folder for results, and no versions with which a run was computed
+        # There is no folder for results (""), and there are no versions ({}), as those
+        # belong to a run.
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",
@@ -567,14 +568,15 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in one format, which also verifies that the written file ranks alike.
 
-    A format of RankStudio writes at once and verifies on the worker. A format of
-    another package does both on the worker, as its code may take long.
+    A format of RankStudio itself is written at once and verified on the worker. A format
+    of another package (``form.package``) does both on the worker, as its code may take
+    long.
     """
 
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
-    # The documents whose rankings are compared.
+    # The documents that both the model and the written file rank.
     def trial_parts() -> Sequence[RankingDataset]:
         assert selected is not None  # else nothing is written
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
@@ -710,8 +712,8 @@ def _dataset_writers(
 ) -> tuple[FormatWriter, ...]:
     """Return a writer of a dataset, with the features of some ids only, for each data format.
 
-    Features are renumbered from 1. None stands for data that cannot be written: then the
-    writers are there to fill the list of formats.
+    Features are renumbered from 1. Without a dataset (None), the item cannot be exported:
+    then the writers only fill the list of formats, and are never called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:

@@ -51,8 +51,8 @@ def save_model_form(
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
-    # Of several forms of the function, such as with rounded numbers, the documents
-    # decide which one another program ranks alike.
+    # There are several forms of the function, such as one with rounded numbers. The
+    # documents show with which one the other program ranks as the model does.
     function, _ = exported_function(model, form, feature_set)
     form.save(path, form.files(fitted_function(model, function, form, parts)))
 

@@ -207,7 +207,7 @@ class Models(QObject):
         )
         self.runs.shownChanged.connect(self.session.end_inspection)
         for signal in (self.runs.shownChanged, self.session.datasetChanged):
-            signal.connect(self._look_at_fold_of_run)
+            signal.connect(self._show_fold_of_run)
         self.marks = RunMarks(self.runs, self)
         self.measured = MeasuredRuns(
             self.session, self.runs, self.task_worker, self.study_store, self
@@ -246,7 +246,7 @@ class Models(QObject):
         self._announced.enter_context(announced(self.preparing.emit))
 
     @Slot()
-    def _look_at_fold_of_run(self) -> None:
+    def _show_fold_of_run(self) -> None:
         """Show the first fold of the shown run if the run lacks the fold that is shown.
 
         A run on fold 5 alone has nothing on fold 1. A plan without a list of folds
@@ -257,7 +257,7 @@ class Models(QObject):
         if record is None or record.dataset is not self.session.dataset or fold is None:
             return
         if record.plan.folds and fold not in record.plan.folds:
-            self.session.look_at(record.plan.folds[0])
+            self.session.show_fold(record.plan.folds[0])
 
     @property
     def n_busy(self) -> int:

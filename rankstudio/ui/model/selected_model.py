@@ -336,7 +336,7 @@ class CurrentModel(QObject):
         """
         return self._shown.record is not None and not self._shown.edited
 
-    def look_at(
+    def inspect_or_choose(
         self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False
     ) -> None:
         """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together.

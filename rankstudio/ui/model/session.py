@@ -332,7 +332,7 @@ class Session(QObject):
         self.datasetChanged.emit()
         self.foldChanged.emit()
 
-    def look_at(self, fold: int | None) -> None:
+    def show_fold(self, fold: int | None) -> None:
         """Show another fold, or all of them."""
         if fold != self._fold:
             self._fold = fold
@@ -341,7 +341,7 @@ class Session(QObject):
     def choose_fold(self, fold: int | None) -> None:
         """Show another fold, or all of them, as the user asks."""
         self.foldChosen.emit()
-        self.look_at(fold)
+        self.show_fold(fold)
 
     def show_measure(self, name: str) -> None:
         """Show another measure in the plots."""

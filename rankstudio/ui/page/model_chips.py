@@ -29,7 +29,10 @@ def as_choice(model: SelectedModel | None) -> Choice:
 
 
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
-    """Return the name of the model of a choice: "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ."""
+    """Return the name of the model of a choice, which tells it apart from the choice ``other``.
+
+    It is "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ.
+    """
     axes = plan.axes
     values = choice.values
     label = ""
@@ -107,8 +110,8 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
-        # ``differs`` is the inspected model, None if it is the chosen one. While all
-        # folds are shown, the view has no models, only the choices have.
+        # `inspected_choice` is None if the inspected model is the chosen one. While all
+        # folds are shown, the view has no models, so the choices are named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -233,7 +236,7 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # With the title of the run, the form is called "changed".
+        # If both have the same title, the text calls the form "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

@@ -353,7 +353,7 @@ class SelectionController(QObject):
         elif part == "parameters":
             self._look_at_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
-            self._current.look_at(
+            self._current.inspect_or_choose(
                 model.values, value if isinstance(value, int) else None
             )
 
@@ -364,7 +364,7 @@ class SelectionController(QObject):
         """
         protocol = self._current.by_protocol
         if values is not None:
-            self._current.look_at(values, None)
+            self._current.inspect_or_choose(values, None)
         elif protocol is not None and self._current.inspects:
             self._session.inspect(protocol.values, protocol.x_value)
         else:

@@ -339,7 +339,7 @@ class HeatMapPlot(Plot):
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
         # Labels that leave too little width to the cells are cut at half the width. If
-        # nobody could read that, they are left out.
+        # that is too little to be read, they are left out.
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left_edge))
