@@ -177,8 +177,8 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                # `_remember` stores the folder of a file; any name of a file will do
-            self._remember(folder / "figures")
+                # `_remember` stores the folder of a file; any name will do
+                self._remember(folder / "figures")
                 # a text file with the caption stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
