@@ -172,7 +172,7 @@ def _run_analysis(
         analysis_steps,
     )
 
-    line = LiveLine(None)
+    line = LiveLine(None)  # on the error stream
     result: AnalysisResult | None = None
     stop: Stop | None = None
 
@@ -202,7 +202,7 @@ def _run_analysis(
 def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
     """Return the text of the tables one below the other.
 
-    A text ``above`` a table replaces its title.
+    A table may have a text (``above``), which is printed in place of its title.
     """
     parts: list[str] = []
     for table in tables:

@@ -38,8 +38,8 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     replaced: list[str] = []
-    # For a word that is the value of the option before it; ``str``, which changes
-    # nothing, if the word is none.
+    # The function for the next word, if that is the value of the option before it;
+    # otherwise ``str``, which changes nothing.
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")

@@ -82,7 +82,8 @@ class CommandParser(argparse.ArgumentParser):
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
-        # The call below calls this method again, with words that are complete.
+        # `parse_known_intermixed_args`, called below, calls this method again, with words
+        # that need no changes.
         if self._is_mixing:
             return super().parse_known_args(words, namespace)
         words = self._with_data_first(words)
@@ -252,7 +253,7 @@ def _first_clause(text: str) -> str:
 
 
 def _up_to_examples(description: str) -> str:
-    """Return the paragraphs of a description up to its examples, which are indented, and these."""
+    """Return the first paragraphs of a description, up to and with its examples, which are indented."""
     paragraphs = description.split("\n\n")
     last = next(
         (index for index, text in enumerate(paragraphs) if text.startswith("  ")),

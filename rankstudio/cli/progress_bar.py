@@ -83,7 +83,7 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
             line.show("")
 
 
-class Whole:
+class AllRuns:
     """The progress of several runs together, with an estimate of the time left.
 
     Parameters
@@ -132,14 +132,14 @@ class ProgressBar:
     """A progress bar that follows the events of a run, on the error stream by default."""
 
     def __init__(
-        self, stream: TextIO | None = None, total_work: Whole | None = None
+        self, stream: TextIO | None = None, total_work: AllRuns | None = None
     ) -> None:
-        self._whole = Whole(1) if total_work is None else total_work
+        self._all_runs = AllRuns(1) if total_work is None else total_work
         self._began = self._last_event_time = time.monotonic()
         # a run that ends at once shows no bar
         self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
-        # the stored ones were in a study already
+        # The finished units, and those of them that were in a study already.
         self._n_finished_units = self._n_stored_units = 0
         self._is_computing = False  # whether the current unit has made a step
         self._n_units = 1
@@ -156,7 +156,7 @@ class ProgressBar:
         self._line.show("")
         if kind is None:
             was_computed = self._n_finished_units > self._n_stored_units
-            self._whole.add(time.monotonic() - self._began, was_computed)
+            self._all_runs.add(time.monotonic() - self._began, was_computed)
 
     def show(self, event: Event) -> None:
         """Show the progress after an event of the run, such as a step or a finished unit.
@@ -187,7 +187,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
-                # A unit that comes fast and without steps was stored.
+                # A unit that arrives fast and without steps was in the study already.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = (
                     self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
@@ -236,7 +236,7 @@ class ProgressBar:
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
         text += remaining
         text += f"  {doing}" if doing else ""
-        # a second line would not be cleared
+        # The text is cut at the width of the terminal, as only one line can be cleared.
         self._line.show(text[: shutil.get_terminal_size().columns - 1])
 
     def _remaining_text(self, seconds: float, n_computed: float) -> str:
@@ -250,10 +250,10 @@ class ProgressBar:
             Units that it has computed, with a part of the current one. Units that were
             in a study already are not among them.
         """
-        seconds_of_all = self._whole.left(
+        seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
-        in_all = f", {clock(seconds_of_all)} total" if self._whole.total > 1 else ""
+        in_all = f", {clock(seconds_of_all)} total" if self._all_runs.total > 1 else ""
         seconds_of_run = seconds / n_computed * (self._n_units - self._n_done)
         return f"{clock(seconds_of_run)} left{in_all}"
 

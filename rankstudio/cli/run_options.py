@@ -340,10 +340,10 @@ def add_parameters(
             action: Any = group.add_argument(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
-        except (
-            argparse.ArgumentError
-        ):  # a plug-in's parameter has the name of another option of the command
-            continue  # --set can set it
+        except argparse.ArgumentError:
+            # A plug-in's parameter has the name of another option of the command; it can
+            # be set with --set.
+            continue
         # CommandParser.format_help reads these: the option that names the method, and
         # the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"

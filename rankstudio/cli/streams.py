@@ -23,9 +23,8 @@ class _ErrorFile(io.FileIO):
         """Write bytes, and return how many; those that cannot be written count as written."""
         try:
             return super().write(data)
-        except (
-            OSError
-        ):  # the disk is full, or the program that reads the stream has ended
+        except OSError:
+            # The disk is full, or the program that reads the stream has ended.
             return len(data)
 
 
@@ -59,9 +58,9 @@ def _reconfigure(stream: io.TextIOWrapper) -> None:
     """
     try:
         stream.reconfigure(errors="rankstudio")
-    except (
-        KeyboardInterrupt
-    ):  # the stream may be without an encoder: the old one is replaced in two steps
+    except KeyboardInterrupt:
+        # The interruption may have come between the two steps in which the stream's
+        # encoder is replaced, and have left it without one. So it is done again.
         stream.reconfigure(errors="rankstudio")
         raise
 
@@ -124,7 +123,7 @@ def input_file(path: Path, ending: str = "") -> Path:
         return path
     from rankstudio.engine.support.files import temporary_folder, write_bytes
 
-    # a program started without a standard input has an empty one
+    # A program that was started without a standard input reads nothing.
     content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     try:
         folder = temporary_folder()

@@ -42,7 +42,8 @@ used."""
 
 def _epilog() -> str:
     """Return the measures and the conventions with their meanings, from the catalogues."""
-    # How a measure is written, and on which documents it is, by whether it has a cut-off.
+    # How a measure is written, and which documents it counts ("{first}" in its help), by
+    # whether it has a cut-off k.
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {
         Cut.NONE: "",

@@ -139,7 +139,8 @@ def run(args: argparse.Namespace) -> int:
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
-    # Of several forms, such as with rounded numbers, the one that ranks alike.
+    # A format may have several forms of the function, such as one with rounded numbers;
+    # the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     # Write the files, unless standard output takes the only one.

@@ -17,7 +17,7 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_log_option import log_store, logged
-from rankstudio.cli.run_loop import Going, carry_on, compare
+from rankstudio.cli.run_loop import RunInProgress, carry_on, compare
 from rankstudio.cli.run_options import (
     add_options,
     plan_file,
@@ -322,12 +322,12 @@ def _run_task(
     # Run the plan, or resume it from the study.
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:
-            going = Going(
+            current_run = RunInProgress(
                 plan, dataset, study=opened_study, workers=available_workers, log=log
             )
-            stopped = carry_on(going, stop)
+            stopped = carry_on(current_run, stop)
         # Write what there is, also after a stop.
-        result = going.result()
+        result = current_run.result()
         refitted = args.refit and not stopped
         if out is not None:
             written = [str(path) for path in write_results(result, out)]
