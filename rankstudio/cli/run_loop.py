@@ -71,30 +71,28 @@ class RunInProgress:
         return collect(self.plan, self.dataset, self.folds, self.seconds)
 
 
-def carry_on(current_run: RunInProgress, stop: Stop) -> bool:
+def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
 
-    ``current_run`` collects the finished folds, and gets the working time.
+    ``work`` collects the finished folds, and gets the working time.
     """
     began = time.perf_counter()
     # a log must not contain measures of a sealed test part
-    if current_run.log is not None and current_run.study is not None:
-        current_run.log.sealed = is_sealed(
-            current_run.study.seal_marks, current_run.dataset
-        )
+    if work.log is not None and work.study is not None:
+        work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
     try:
         # The generator is closed after Ctrl+C, too, so that its threads end.
         with (
             preparation(),
-            ProgressBar(total_work=current_run.all_runs) as progress,
-            closing(_run_events(current_run)) as events,
+            ProgressBar(total_work=work.all_runs) as progress,
+            closing(_run_events(work)) as events,
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
                     # before it is shown, so that no interruption loses it
-                    current_run.folds.append(event.result)
-                if current_run.log is not None:
-                    current_run.log.follow(event)
+                    work.folds.append(event.result)
+                if work.log is not None:
+                    work.log.follow(event)
                 progress.show(event)
                 if stop.follow(event):
                     break
@@ -103,38 +101,39 @@ def carry_on(current_run: RunInProgress, stop: Stop) -> bool:
     except KeyboardInterrupt:
         pass  # the second Ctrl+C; the folds finished so far are results, too
     finally:
-        current_run.seconds = time.perf_counter() - began
-    tell(f"Stopped. Completed folds kept: {len(current_run.folds)}.", file=sys.stderr)
+        work.seconds = time.perf_counter() - began
+    tell(f"Stopped. Completed folds kept: {len(work.folds)}.", file=sys.stderr)
     return True
 
 
-def _run_events(current_run: RunInProgress) -> Generator[Event, None, None]:
+def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
     A unit is one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part. ``current_run.training_by_fold`` has training data
-    that earlier runs prepared, by fold; the run takes them from there, and adds its own.
+    number of values in the largest training part. ``work.training_by_fold`` has the
+    training data that earlier runs prepared, by fold; the run uses them, and adds its
+    own.
     """
-    folds = current_run.dataset.folds
-    n_units = len(current_run.plan.folds or folds) * len(current_run.plan.combinations)
+    folds = work.dataset.folds
+    n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
-    executor = current_run.workers.serve(n_units, size)
-    if current_run.study is None:
+    executor = work.workers.serve(n_units, size)
+    if work.study is None:
         from rankstudio.engine.experiment.runner import run
 
         return run(
-            current_run.plan,
-            current_run.dataset,
-            current_run.training_by_fold,
+            work.plan,
+            work.dataset,
+            work.training_by_fold,
             executor=executor,
         )
     from rankstudio.engine.experiment.resume import run_stored
 
     return run_stored(
-        current_run.plan,
-        current_run.dataset,
-        current_run.study,
-        current_run.training_by_fold,
+        work.plan,
+        work.dataset,
+        work.study,
+        work.training_by_fold,
         executor=executor,
     )
 
@@ -288,7 +287,7 @@ class _Running:
             # A plan that does not fit the data is left out alone.
             try:
                 with logged(self.store, dataset.name) as log:
-                    current_run = RunInProgress(
+                    work = RunInProgress(
                         plan=completed_plan,
                         dataset=dataset,
                         training_by_fold=training_by_fold,
@@ -297,7 +296,7 @@ class _Running:
                         all_runs=self.all_runs,
                         log=log,
                     )
-                    stopped = carry_on(current_run, self.stop)
+                    stopped = carry_on(work, self.stop)
             except (
                 PlanError,
                 ParameterError,
@@ -307,7 +306,7 @@ class _Running:
                 self._leave_out(error, 1)
                 continue
             # Only a complete run has a place in the tables.
-            result = current_run.result()
+            result = work.result()
             if log is not None:
                 log.finish(result, stopped=stopped)
             if result.complete:

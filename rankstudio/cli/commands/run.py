@@ -322,12 +322,12 @@ def _run_task(
     # Run the plan, or resume it from the study.
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:
-            current_run = RunInProgress(
+            work = RunInProgress(
                 plan, dataset, study=opened_study, workers=available_workers, log=log
             )
-            stopped = carry_on(current_run, stop)
+            stopped = carry_on(work, stop)
         # Write what there is, also after a stop.
-        result = current_run.result()
+        result = work.result()
         refitted = args.refit and not stopped
         if out is not None:
             written = [str(path) for path in write_results(result, out)]

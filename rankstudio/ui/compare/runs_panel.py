@@ -206,14 +206,15 @@ def _run_notes(
 
 
 def _hand_choice_text(plan: Plan, choice: Choice) -> str:
-    """Return the values and the size of a chosen model.
+    """Return the parameter values and the size of a chosen model as a text.
 
-    Return "" for values that do not fit the plan.
+    Values that do not fit the plan are left out. The text is "" if nothing is chosen.
     """
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
-    # The place on a path is a number of features, unless the steps are rounds.
+    # The coordinate on a path (`place`) is a size only if the steps count features; other
+    # methods have rounds or iterations.
     size = choice.place if plan.step_kind is StepKind.FEATURES else None
     size_text = "" if size is None else f"k = {size}"
     return " · ".join(filter(None, (values_text, size_text)))
@@ -658,6 +659,7 @@ class RunsPanel(Panel):
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
         )
+        # Until a run has measures, the two usual ones have columns.
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))

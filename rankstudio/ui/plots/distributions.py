@@ -104,7 +104,7 @@ class DensityPlot(Plot):
         return x_range, (0.0, top * 1.06 or 1.0)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the legend above the curves, and for the bars of zeros at their left."""
+        """Lay out a drawing, with the legend above the curves and the bars of zeros at their left."""
         frame = super().frame_for(size)
         if self.is_empty():
             return frame

@@ -99,7 +99,8 @@ class StepCurvesPlot(Plot):
         self.level: Level | None = None  # a horizontal line of comparison
         self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
-        # whoever fills the plot sets this; id 0 is no feature
+        # Returns the id of the feature at a step of the curve with a key; the owner of
+        # the plot sets it. 0 is no feature.
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
@@ -176,7 +177,10 @@ class StepCurvesPlot(Plot):
             self.set_axes(replace(self.axes, x_label=label))
 
     def _names_width(self, width: float) -> float:
-        """Return the width that the names at the right take in a plot of some width; 0 without names."""
+        """Return the width that the names at the right take in a plot of some width.
+
+        Return 0 without names; gray curves (``BEHIND``) have none.
+        """
         metrics = QFontMetricsF(font(TINY, bold=True))
         names = [
             curve.label

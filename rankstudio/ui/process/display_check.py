@@ -56,12 +56,12 @@ def why_no_window() -> str | None:
 
 
 def missing_libraries(*binaries: str) -> tuple[str, ...]:
-    """Return the missing system libraries that Qt's libraries and the given plugins need.
+    """Return the names of the missing system libraries that Qt's own libraries need.
 
     Parameters
     ----------
     *binaries : str
-        Paths below PySide6's folder ``Qt``, such as ``plugins/platforms/libqxcb.so``.
+        Further libraries to test, such as Qt's plugins: paths below PySide6's folder ``Qt``, such as ``plugins/platforms/libqxcb.so``.
     """
     spec = find_spec("PySide6")
     if spec is None or not spec.submodule_search_locations:

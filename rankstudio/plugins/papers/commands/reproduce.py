@@ -171,12 +171,10 @@ def _run_plans(
     with workers(args) as at_hand, study_at(args.study) as study, stopping() as stop:
         for name, plan in plans.items():
             tell(f"{progress}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            current_run = RunInProgress(
-                plan, dataset, grouped, study, at_hand, progress
-            )
-            if stop.asked or carry_on(current_run, stop):
+            work = RunInProgress(plan, dataset, grouped, study, at_hand, progress)
+            if stop.asked or carry_on(work, stop):
                 return None
-            results[name] = current_run.result()
+            results[name] = work.result()
     return results
 
 

@@ -71,7 +71,6 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     # The gradient is made of 17 shades, from the color of the least value at the bottom.
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
-    # `ticks` are pairs of a share of the bar's height and a text.
     for share, shade in zip(
         np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
     ):
@@ -81,7 +80,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # An inner number is written if it is a line's height away from both ends.
+    # A tick is a share of the bar's height, and the text of a number. An inner number is
+    # written if it is a line's height away from both ends.
     n_lines = rect.height() / _LINE
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
