@@ -61,7 +61,8 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     Parameters
     ----------
     *binaries : str
-        Further libraries to test, such as Qt's plugins: paths below PySide6's folder ``Qt``, such as ``plugins/platforms/libqxcb.so``.
+        Further binaries to test, as paths below PySide6's folder ``Qt``, such as the
+        plugin ``plugins/platforms/libqxcb.so``.
     """
     spec = find_spec("PySide6")
     if spec is None or not spec.submodule_search_locations:
