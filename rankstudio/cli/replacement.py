@@ -59,7 +59,8 @@ def check_outputs(
     paths : sequence of Path
         Files that the command will write.
     args : Namespace
-        Arguments of the command; they name files that the command reads.
+        Arguments of the command; they
+        name files that the command reads.
     also : iterable of Path
         Further files that the command reads.
 
@@ -125,7 +126,8 @@ def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 def _input_paths(args: Namespace) -> Iterator[Path]:
     """Yield the files and folders that the options of a command name."""
-    # An option is absent, has one value or several; some values are NAME=PLACE.
+    # An option is absent, has one value or
+    # several; some values are NAME=PLACE.
     for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
@@ -223,7 +225,8 @@ def refuse_other_comparison(
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
-    # The runs of this comparison, and the plans of the results in the folder.
+    # The runs of this comparison, and the
+    # plans of the results in the folder.
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for name in data for plan in comparison.plans(name)]
     stored = {
@@ -251,7 +254,8 @@ def _is_one_of(
     """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
     if stored is None:
         return False
-    # A comparison that does not set such a field takes that of the stored plan.
+    # A comparison that does not set such a
+    # field takes that of the stored plan.
     data_fields = {
         name: getattr(stored, name)
         for name in _DATA_FIELDS

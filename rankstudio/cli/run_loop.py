@@ -81,7 +81,8 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
     if work.log is not None and work.study is not None:
         work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
     try:
-        # The generator is closed after Ctrl+C, too, so that its threads end.
+        # The generator is closed after Ctrl+C,
+        # too, so that its threads end.
         with (
             preparation(),
             ProgressBar(total_work=work.all_runs) as progress,
@@ -89,7 +90,8 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    # before it is shown, so that no interruption loses it
+                    # before it is shown, so that
+                    # no interruption loses it
                     work.folds.append(event.result)
                 if work.log is not None:
                     work.log.follow(event)
@@ -216,7 +218,8 @@ def run_comparison(
     Raises
     ------
     RankStudioError
-        The error of the last run that was left out, if no run was possible.
+        The error of the last run that was
+        left out, if no run was possible.
     """
     # the number of runs: each plan of the comparison on each dataset
     total = AllRuns(sum(len(comparison.plans(dataset)) for dataset in data))
@@ -231,7 +234,8 @@ def run_comparison(
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
-    # An error that left out a dataset is raised only if no other dataset has results.
+    # An error that left out a dataset is raised
+    # only if no other dataset has results.
     if running.left_out is not None and not running.results and not stopped:
         raise running.left_out
     return ComparisonOutcome(running.results, stopped)

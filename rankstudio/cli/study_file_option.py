@@ -188,7 +188,8 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
     Raises
     ------
     PlanError
-        If there is no such run, or it is not finished, or its data have changed.
+        If there is no such run, or it is not
+        finished, or its data have changed.
     """
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.experiment.stored_run import run_with_data
@@ -198,7 +199,8 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         recorded = recorded_files(study)
-        # A user may have sealed the test part of the data, so that it is not shown.
+        # A user may have sealed the test part
+        # of the data, so that it is not shown.
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(

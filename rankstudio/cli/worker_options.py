@@ -49,15 +49,18 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
     Raises
     ------
     PlanError
-        For both options together, or some certificates without the others.
+        For both options together, or some
+        certificates without the others.
     WorkerError, ParameterError, MissingExtraError
-        If there are no such workers, or if ``--workers`` is less than 1.
+        If there are no such workers, or
+        if ``--workers`` is less than 1.
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError(
             "--workers: not allowed with --scheduler, which has its own workers. Omit one."
         )
-    # One worker needs no executor: ALONE stands for units one after another.
+    # One worker needs no executor: ALONE
+    # stands for units one after another.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None
     if args.workers == 1 or (is_default and threads.available() == 1):

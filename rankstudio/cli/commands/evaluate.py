@@ -185,8 +185,9 @@ def _measure_names(text: str) -> tuple[str, ...]:
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN.
 
-    With ``per_query``, the averages are in "average", and the measures of each query in
-    "queries"; otherwise the averages are beside the convention.
+    With ``per_query``, the averages are in "average",
+    and the measures of each query in "queries";
+    otherwise the averages are beside the convention.
     """
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:

@@ -98,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
 def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> int:
     """Run a plan or a comparison, or evaluate scores and models of others; return the exit status.
 
-    ``available_workers`` are the processes or threads that the options choose.
+    ``available_workers`` are the processes
+    or threads that the options choose.
     """
     # A file with several runs is a comparison; its data are those of the options or its
     # own.
@@ -119,7 +120,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
             )
         stopped = compare(comparison, data, args, available_workers)
         return _exit_status(args, stopped, study_path(args.study, args.out))
-    # One plan. The sample without an output goes to a folder of its own, with figures.
+    # One plan. The sample without an output
+    # goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if is_sample_study else args.out
@@ -153,7 +155,8 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     _refuse_beside_scores(args)
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
-    # Nothing is trained or selected, so the data need not decide on "select_by".
+    # Nothing is trained or selected, so the
+    # data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
         stated.add("convention")
@@ -222,7 +225,8 @@ class _Task:
     """A run to carry out."""
 
     plan: Plan
-    # "select_by" and "convention" where the user set them; otherwise the data decide
+    # "select_by" and "convention" where the
+    # user set them; otherwise the data decide
     stated: Collection[str]
     out: Path | None  # folder of the results
     figures: bool  # whether to draw figures into the folder
@@ -238,7 +242,8 @@ def _run_all(
 ) -> int:
     """Carry out runs one after the other and print their results; return the exit status.
 
-    In JSON, several runs are a list. After a stop, the results so far are printed.
+    In JSON, several runs are a list. After
+    a stop, the results so far are printed.
     """
     stopped = False
     results: list[RunResult] = []
@@ -270,9 +275,10 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with ``--force``. Finished units are kept
-    in the study, and units that are in the study already are not computed again. With
-    ``--refit``, a run that was not stopped also trains the final model on all queries.
+    Results of another run are replaced only with ``--force``.
+    Finished units are kept in the study, and units that are in the
+    study already are not computed again. With ``--refit``, a run
+    that was not stopped also trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -288,14 +294,16 @@ def _run_task(
             "--refit: expected --out with a folder for the model, got none."
         )
     if out is not None:
-        # before the work: a folder that cannot be made ends the command at once
+        # before the work: a folder that cannot
+        # be made ends the command at once
         make_folder(out)
 
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        # before the work, too: raises an error where a refit is impossible
+        # before the work, too: raises an
+        # error where a refit is impossible
         parts_of_every_query(dataset)  # called for its errors only
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
@@ -345,7 +353,8 @@ def _run_task(
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print the notes on preferences, on the data, and on labels and short queries by the convention.
 
-    A convention may set a measure to 0 for queries shorter than its cut-off.
+    A convention may set a measure to 0
+    for queries shorter than its cut-off.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note

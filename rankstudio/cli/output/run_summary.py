@@ -158,7 +158,8 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
-    # The first part that has measures: test, validation, or queries that were left out.
+    # The first part that has measures: test,
+    # validation, or queries that were left out.
     evaluated = result.plan.evaluated
     if not result.folds:
         return "no completed fold", ()
@@ -187,7 +188,8 @@ def _ids_text(
 ) -> str:
     """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …".
 
-    A group is not cut: at most ``max_listed`` ids come before the last one.
+    A group is not cut: at most ``max_listed``
+    ids come before the last one.
     """
     parts: list[str] = []
     n_shown = 0

@@ -223,7 +223,8 @@ class ResultsPanel(Panel):
         header_width = (
             max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         )
-        # The room suffices for the widest view, so that tools do not jump between views.
+        # The room suffices for the widest view,
+        # so that tools do not jump between views.
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room

@@ -207,7 +207,8 @@ class TableDialog(SavingDialog):
     def _show(self) -> None:
         """Show the current table in the chosen format, as a table or as the text of its file.
 
-        A format without a text, such as Excel's, is shown as a table only.
+        A format without a text, such as
+        Excel's, is shown as a table only.
         """
         self._enable()
         if self._table is None:
@@ -225,7 +226,8 @@ class TableDialog(SavingDialog):
     def _enable(self) -> None:
         """Enable the options and buttons that have an effect.
 
-        A binary format has no text to copy or show. Tests show only in the marks.
+        A binary format has no text to copy or
+        show. Tests show only in the marks.
         """
         has_table = self._table is not None
         form = self.chosen_format
@@ -281,7 +283,8 @@ class TableDialog(SavingDialog):
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
-        # write reports a failure, and returns whether the file is written
+        # write reports a failure, and
+        # returns whether the file is written
         if table is not None and self.write(
             path, lambda: write_bytes(path, form.content(table, style))
         ):
@@ -460,8 +463,9 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets, such as "mq2008-table", with "-"
-        for characters that a file's name may not have.
+        The suggested file is called after the
+        datasets, such as "mq2008-table", with "-" for
+        characters that a file's name may not have.
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -547,7 +551,8 @@ class TableController(QObject):
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
     """Return the table of runs.
 
-    It is called on the worker, because reading data and testing can take seconds.
+    It is called on the worker, because
+    reading data and testing can take seconds.
     """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 

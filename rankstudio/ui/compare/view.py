@@ -142,7 +142,8 @@ class ComparedRuns:
     Attributes
     ----------
     runs : Mapping of int to RunResult
-        The runs by number, as they are measured now; without sealed test parts.
+        The runs by number, as they are measured
+        now; without sealed test parts.
     titles : Mapping of int to str
     reference : int or None
         Number of the reference run; None if the group is not ranked.

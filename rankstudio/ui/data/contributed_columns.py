@@ -32,7 +32,8 @@ class ContributedColumn(QObject):
     fail : callable
         Called with an error message if the computation fails.
     panel : QWidget
-        Panel that shows the column; nothing is computed while it is hidden.
+        Panel that shows the column; nothing
+        is computed while it is hidden.
     """
 
     changed = Signal()
@@ -50,7 +51,8 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
-        # The last computed values by the id of the feature, and what they depend on.
+        # The last computed values by the id of
+        # the feature, and what they depend on.
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
         self._demand = OnDemand(
@@ -77,7 +79,8 @@ class ContributedColumn(QObject):
 
         The values are computed anew when it has changed.
 
-        Return None if they cannot be computed on the shown fold (``watched``).
+        Return None if they cannot be computed
+        on the shown fold (``watched``).
         """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
@@ -101,7 +104,8 @@ class ContributedColumn(QObject):
         if fold is None:
             return None
 
-        # The key is that of the time of the request, as another fold may be shown later.
+        # The key is that of the time of the request,
+        # as another fold may be shown later.
         def show(values: dict[int, FeatureValue]) -> None:
             self._values = values
             self._values_key = key

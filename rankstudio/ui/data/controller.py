@@ -195,8 +195,9 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # After a change of the data, signals of plan or measure may come before
-            # that of the data; the panel does not have the new data yet.
+            # After a change of the data, signals of plan
+            # or measure may come before that of the data;
+            # the panel does not have the new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -228,12 +229,14 @@ class DataController(PageController):
         contributed_values = {
             column.entry.key: column.values() for column in self._contributed
         }
-        # Milliseconds that features cost for each document, and once for each query.
+        # Milliseconds that features cost for
+        # each document, and once for each query.
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
-            # The user may have renamed a feature since the summary was computed.
+            # The user may have renamed a feature
+            # since the summary was computed.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -312,9 +315,10 @@ class DataController(PageController):
     def _look_at_features(self) -> Computation | None:
         """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None until the summary is computed, which the report needs. The report is
-        stored under the fold and the convention (``view``) that are shown now, as
-        others may be shown by the time it arrives.
+        Return None until the summary is computed, which
+        the report needs. The report is stored under the
+        fold and the convention (``view``) that are shown
+        now, as others may be shown by the time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

@@ -24,7 +24,8 @@ class ResplitController(Controller):
     session : Session
         Contains the plan and the open data.
     runs : Runs
-        Runs, whose data are used again if they have the folds that the plan asks for.
+        Runs, whose data are used again if they
+        have the folds that the plan asks for.
     loader : Loader
     """
 
@@ -69,7 +70,8 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
-        # A job reads the data so, or has failed to, which is not tried again.
+        # A job reads the data so, or has
+        # failed to, which is not tried again.
         if planned_reading == self._requested_reading:
             return
         dataset_of_run = self._dataset_of_run(plan)

@@ -68,8 +68,9 @@ class ExportController(Controller):
     def dialog(self) -> ExportDialog:
         """Return the export dialog, with all that can be exported of the chosen model.
 
-        Inspecting another model ends. If the model was chosen by hand, a chip says so; its
-        button goes back to the model that the run chose, and lists the items of that.
+        Inspecting another model ends. If the model was chosen
+        by hand, a chip says so; its button goes back to the
+        model that the run chose, and lists the items of that.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -160,8 +161,9 @@ class ExportController(Controller):
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
-        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the dots per
-        inch. The dialog reports what was written, or why nothing was.
+        ``format_name`` is a format of images, such as
+        "pdf", and ``dpi`` the dots per inch. The dialog
+        reports what was written, or why nothing was.
         """
 
         # Called with the contents of all files, once they are drawn.
@@ -177,7 +179,8 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                # `_remember` stores the folder of a file; any name will do
+                # `_remember` stores the folder
+                # of a file; any name will do
                 self._remember(folder / "figures")
                 # a text file with the caption stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)

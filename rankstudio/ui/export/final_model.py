@@ -78,13 +78,15 @@ def final_model_item(
     stem : str
         Beginning of the suggested file name.
     feature_set : FeatureSet, optional
-        Feature set of a search engine, with the definitions of the features.
+        Feature set of a search engine, with
+        the definitions of the features.
     """
     key = "final-model"
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
-    # An item without a model lists all formats, with the reason why none can be written.
+    # An item without a model lists all formats,
+    # with the reason why none can be written.
     formats = _format_suffixes(is_linear=True)
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
@@ -92,12 +94,14 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
-    # The plan of the record names the data by the path at which they are here.
+    # The plan of the record names the data
+    # by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
-    # Models of all folds are of one kind; that of the first fold tells whether they are
-    # linear. The final model itself is trained once it is written.
+    # Models of all folds are of one kind; that of the
+    # first fold tells whether they are linear. The
+    # final model itself is trained once it is written.
     step = result.folds[0].chosen.step
     quality = _quality_sentence(
         measured.result if measured is not None else None, session.measure
@@ -172,7 +176,8 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
-    # A group of this run alone says on which part of the data the means were measured.
+    # A group of this run alone says on which
+    # part of the data the means were measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -302,7 +307,8 @@ def _begin_training(
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
     """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7".
 
-    The origin of a model tells the chosen values, by the names of the plan's axes.
+    The origin of a model tells the chosen
+    values, by the names of the plan's axes.
     """
     chosen_values = model.origin["chosen"]["values"]
     values_text = combination_label(

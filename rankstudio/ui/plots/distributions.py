@@ -95,7 +95,8 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # Values are in ascending order. A single value gets a range around it.
+        # Values are in ascending order. A
+        # single value gets a range around it.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -115,7 +116,8 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the height of the legend.
 
-        Return 0 where it would leave the curves too little, and is not drawn.
+        Return 0 where it would leave the
+        curves too little, and is not drawn.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -125,9 +127,10 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        A swatch is the piece of line before a label. `room` is the size of the plot area
-        without the legend. Return the width of a swatch, the position of each entry
-        (pixel and line), and the number of lines.
+        A swatch is the piece of line before a label. `room`
+        is the size of the plot area without the legend.
+        Return the width of a swatch, the position of each
+        entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
@@ -161,7 +164,8 @@ class DensityPlot(Plot):
     def summary(self) -> str:
         """Return in words where each class has most of its values, and how many of them are 0.
 
-        The latter is said of classes whose zeros have a bar of their own.
+        The latter is said of classes whose
+        zeros have a bar of their own.
         """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
@@ -244,7 +248,8 @@ class DensityPlot(Plot):
     def readout(self, x: float) -> list[Line]:
         """Return the density of each class at a value, or the shares of zeros over their bars.
 
-        `x` is what :meth:`hit_test` returns: a value, or minus infinity over these bars.
+        `x` is what :meth:`hit_test` returns: a
+        value, or minus infinity over these bars.
         """
         if x == _ZEROS:
             line_styles = [
@@ -347,7 +352,8 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
-            # the middle of the line; the last line is the one above the curves
+            # the middle of the line; the last
+            # line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)

@@ -51,8 +51,9 @@ def draw_curves(
 ) -> None:
     """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one is chosen, the others are thin and faded. A curve "beside" the chosen one
-    is not: it shows another measure of the same models, to compare.
+    While one is chosen, the others are thin and faded.
+    A curve "beside" the chosen one is not: it shows
+    another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
@@ -86,16 +87,19 @@ def draw_band(
     band = family.band
     if band is None:
         return
-    # The outline of the area: along the lower ends, and back along the upper ones.
+    # The outline of the area: along the lower
+    # ends, and back along the upper ones.
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
-    # No fold has the measure. pyqtgraph cannot make a polygon of no points.
+    # No fold has the measure. pyqtgraph
+    # cannot make a polygon of no points.
     if not is_finite.any():
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray; that over folds has the color of the accent.
+    # The band of permuted labels is gray; that
+    # over folds has the color of the accent.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -215,8 +219,9 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     """Return the box for the name of the smallest model that hides least of the curves.
 
-    Boxes beside its diamond are tried: below, above, at the sides and at the corners.
-    Return None where none is inside the plot area, or there is no such model.
+    Boxes beside its diamond are tried: below, above, at
+    the sides and at the corners. Return None where none
+    is inside the plot area, or there is no such model.
     """
     center = _smallest_pixel(family, frame)
     if center is None:
@@ -252,7 +257,8 @@ def draw_choice(
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
-        # Otherwise all points are at this x, and the line would only cover them.
+        # Otherwise all points are at this x,
+        # and the line would only cover them.
         painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
         painter.drawLine(
             QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
@@ -300,8 +306,9 @@ def draw_cursor(
 ) -> None:
     """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
 
-    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a curve; it is
-    None while the mouse is on another plot with the same x axis.
+    ``x`` is None while the mouse is on no plot.
+    ``pointed`` is the key of a curve; it is None while
+    the mouse is on another plot with the same x axis.
     """
     if x is None:
         return
@@ -355,9 +362,10 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    A line through them looks the same as one through all points. Return x and y of the
-    remaining points. Return None if there are few points anyway, if some go to the left,
-    or if some are missing (NaN): then all of them are drawn.
+    A line through them looks the same as one through all
+    points. Return x and y of the remaining points. Return None
+    if there are few points anyway, if some go to the left, or
+    if some are missing (NaN): then all of them are drawn.
 
     Parameters
     ----------
@@ -366,7 +374,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
-    # The pixel column of each point, and the position of the first point of each column.
+    # The pixel column of each point, and the
+    # position of the first point of each column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -378,7 +387,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
-    # Four points a column, side by side in a row; raveled, they are in drawing order.
+    # Four points a column, side by side in a
+    # row; raveled, they are in drawing order.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
@@ -404,8 +414,9 @@ def draw_reference_key(
 ) -> None:
     """Write the name of the dotted line, the level, at the right of the title.
 
-    A name without room is cut at its colon, and then at its end; the box beside the
-    mouse has it in full. With too little room, nothing is written.
+    A name without room is cut at its colon, and then
+    at its end; the box beside the mouse has it in
+    full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -477,7 +488,8 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
-    # the boxes of the names of the curve beside the chosen one, and of the smallest model
+    # the boxes of the names of the curve beside
+    # the chosen one, and of the smallest model
     for ground in (
         beside_key[2] if beside_key is not None else None,
         _smallest_room(family, frame),

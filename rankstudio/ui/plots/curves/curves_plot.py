@@ -63,8 +63,9 @@ _LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 class CurvesPlot(Plot):
     """Curves over an integer k, one per key; what k is stands below the plots, which share it.
 
-    A click or arrow keys pick a point of a curve; whoever owns the plot answers with
-    `inspect`. A double click or Enter confirms it; the answer is `select`.
+    A click or arrow keys pick a point of a curve; whoever
+    owns the plot answers with `inspect`. A double click
+    or Enter confirms it; the answer is `select`.
 
     Parameters
     ----------
@@ -80,7 +81,8 @@ class CurvesPlot(Plot):
         The x range the user zoomed into, None for everything; for `follow_zoom` of a
         linked plot.
     hovered : Signal(object)
-        The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
+        The x under the mouse, None when it
+        leaves; for `set_cursor` of a linked plot.
     """
 
     picked = Signal(object, object)
@@ -89,8 +91,9 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
-        # The plot above or below, whose area begins at the same horizontal pixel; and the
-        # pixel at which the area of this plot would begin without it.
+        # The plot above or below, whose area begins at the
+        # same horizontal pixel; and the pixel at which the
+        # area of this plot would begin without it.
         self.aligned: CurvesPlot | None = None
         self._left = 0.0
         # the x under the mouse, here or on a linked plot
@@ -228,7 +231,8 @@ class CurvesPlot(Plot):
         x : float
             Its k.
         note : sequence of str
-            Shown beside it while the mouse is elsewhere, the first line bold.
+            Shown beside it while the mouse is
+            elsewhere, the first line bold.
         """
         self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
@@ -374,7 +378,8 @@ class CurvesPlot(Plot):
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
-        # how much farther to the right the aligned plot would begin by itself
+        # how much farther to the right the
+        # aligned plot would begin by itself
         extra = (
             Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left()
             - frame.area.left()
@@ -433,7 +438,8 @@ class CurvesPlot(Plot):
     def hover(self, point: QPointF | None) -> None:
         """Show the values at the mouse's x, first that of the curve which a click would choose.
 
-        Linked plots show their values at the same x; the signal `hovered` has it.
+        Linked plots show their values at the
+        same x; the signal `hovered` has it.
         """
         target = None if point is None else self.hit_test(point)
         if point is None or target is None:
@@ -521,7 +527,8 @@ class CurvesPlot(Plot):
 
         Emit `zoomed` with the x range, or None if everything is shown.
         """
-        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
+        # _auto are the ranges that fit the data.
+        # Nearly the whole x range is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -538,7 +545,8 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
         """Return the lines of the box at an x: those of the curves, then those of band and level.
 
-        ``max_lines`` limits the lines of curves, as does the height of the plot.
+        ``max_lines`` limits the lines of
+        curves, as does the height of the plot.
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
@@ -552,8 +560,9 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
-        # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
-        # leave its point uncovered; or the cursor of a linked plot, with one line.
+        # Three cases: no cursor; the mouse on this plot, with
+        # a box of as many lines as leave its point uncovered;
+        # or the cursor of a linked plot, with one line.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -579,7 +588,8 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
-        # After zooming, the point may be out of sight; then it has no note.
+        # After zooming, the point may be
+        # out of sight; then it has no note.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice
