@@ -262,7 +262,8 @@ def _open_window(arguments: list[str]) -> int:
     If no window can be opened, say why; with --sample, run the sample in the terminal
     instead.
     """
-    # Options are words with a dash, and the word after --language (the slice of one word
+    # Options are words with a dash, and the word
+    # after --language (the slice of one word
     # before it is empty for the first word).
     options = [
         word

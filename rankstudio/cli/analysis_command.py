@@ -98,7 +98,8 @@ class AnalysisCommand:
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry out the analysis that the options describe, print its tables, and return the exit status."""
-        # RankStudio's own analyses may read their options themselves.
+        # RankStudio's own analyses may
+        # read their options themselves.
         entry = self._entry
         if entry.terminal:
             subject, values = self._guarded(

@@ -41,17 +41,19 @@ def add_data(
 ) -> None:
     """Add DATA, the first positional argument of a command, and --sample, which stands for it.
 
-    ``about`` and ``sample`` are the helps of the two. ``also`` has
-    further kinds of files that the command accepts as DATA: "study",
-    "model" or "text". The command reads the value with `data_place`
-    if a plan opens it, or with `data_file` if it is one file.
+    ``about`` and ``sample`` are the helps of the two.
+    ``also`` has further kinds of files that the command
+    accepts as DATA: "study", "model" or "text". The
+    command reads the value with `data_place` if a plan
+    opens it, or with `data_file` if it is one file.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
     )
     word.also = also
     add_sample_option(parser, sample)
-    # with --sample, the parser puts this word in the place of DATA
+    # with --sample, the parser puts
+    # this word in the place of DATA
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)
 
@@ -84,7 +86,8 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 def add_model(parser: Any) -> None:
     """Add a JSON model as the last positional argument, and as an option.
 
-    `take_model` then sets ``args.model`` to the one that was typed.
+    `take_model` then sets ``args.model``
+    to the one that was typed.
     """
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
@@ -238,7 +241,8 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     Raises
     ------
     PlanError
-        If a text is not a name and a place, or if a name is repeated.
+        If a text is not a name and a
+        place, or if a name is repeated.
     """
     places: dict[str, Path] = {}
     for text in texts:

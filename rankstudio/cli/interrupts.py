@@ -97,8 +97,9 @@ def stopping() -> Iterator[Stop]:
     Outside the main thread no handler can
     be set, and Ctrl+C has its usual effect.
     """
-    # The second Ctrl+C does what the first one would do otherwise; the handler may also
-    # be a number, such as SIG_IGN.
+    # The second Ctrl+C does what the first
+    # one would do otherwise; the handler
+    # may also be a number, such as SIG_IGN.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():

@@ -106,7 +106,8 @@ class AllRuns:
     def add(self, seconds: float, worked: bool) -> None:
         """Count a finished run.
 
-        Only runs that were computed count for the estimate of time.
+        Only runs that were computed
+        count for the estimate of time.
         """
         self._n_ended += 1
         if worked:
@@ -218,8 +219,9 @@ class ProgressBar:
     def _draw(self, unit: Unit, doing: str = "") -> None:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
 
-        ``unit`` is the fold and the combination of parameters at work, and ``doing`` the
-        work before its next step, if that takes long.
+        ``unit`` is the fold and the combination of
+        parameters at work, and ``doing`` the work
+        before its next step, if that takes long.
         """
         if not self._line.is_due():
             return
@@ -254,8 +256,9 @@ class ProgressBar:
         seconds : float
             Seconds that this run has taken.
         n_computed : float
-            Units that it has computed, with a part of the current one. Units that were
-            in a study already are not among them.
+            Units that it has computed, with a part
+            of the current one. Units that were in
+            a study already are not among them.
         """
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)

@@ -90,7 +90,8 @@ def write_new(
 ) -> list[Path]:
     """Write figures and the files beside them, unless one of them must not be replaced; return their paths.
 
-    A file that exists is replaced only with ``--force``, and one that the command reads
+    A file that exists is replaced only with
+    ``--force``, and one that the command reads
     never; ``also`` are further files that it reads.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
@@ -146,8 +147,9 @@ def refuse_existing(
     Raises
     ------
     OutputError
-        The text names the first such file, why it is refused (``description``), and the
-        option that allows to replace it.
+        The text names the first such file, why
+        it is refused (``description``), and
+        the option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():
@@ -170,7 +172,8 @@ def refuse_other_run(
 ) -> None:
     """Refuse to replace the results of another run, or files that are read.
 
-    The results of the same run may be replaced: the run is resumed.
+    The results of the same run may
+    be replaced: the run is resumed.
 
     Parameters
     ----------

@@ -74,7 +74,8 @@ class RunInProgress:
 def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
 
-    ``work`` collects the finished folds, and gets the working time.
+    ``work`` collects the finished
+    folds, and gets the working time.
     """
     began = time.perf_counter()
     # a log must not contain measures of a sealed test part
@@ -111,10 +112,11 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
-    A unit is one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part. ``work.training_by_fold`` has the
-    training data that earlier runs prepared, by fold; the run uses them, and adds its
-    own.
+    A unit is one fold with one combination of parameters.
+    The size of the data is the number of values in the
+    largest training part. ``work.training_by_fold`` has
+    the training data that earlier runs prepared, by fold;
+    the run uses them, and adds its own.
     """
     folds = work.dataset.folds
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
@@ -221,7 +223,8 @@ def run_comparison(
         The error of the last run that was
         left out, if no run was possible.
     """
-    # the number of runs: each plan of the comparison on each dataset
+    # the number of runs: each plan of
+    # the comparison on each dataset
     total = AllRuns(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
@@ -257,8 +260,9 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge (in their columns) and protocol share the data, which
-        # are divided and prepared only once.
+        # Plans with the same judge (in their
+        # columns) and protocol share the data,
+        # which are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),
             key=lambda plan: (plan.protocol, plan.columns),

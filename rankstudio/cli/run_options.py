@@ -471,7 +471,8 @@ def _refuse_others(
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
-        # None or False is the value of an option that was not typed
+        # None or False is the value of
+        # an option that was not typed
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
                 f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
@@ -498,7 +499,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
         if args.plan
         else Plan(data="")
     )
-    # Feature names and costs need the data that the options state.
+    # Feature names and costs need the
+    # data that the options state.
     changes = _data_field(args) | _plan_fields(args)
     data_changes = {
         name: changes[name] for name in ("data", "columns") if name in changes
@@ -619,8 +621,9 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such file. A plug-in reads these options;
-    without it, using one raises an error that says so.
+    The result is None if the options name no such
+    file. A plug-in reads these options; without
+    it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:

@@ -129,7 +129,8 @@ def input_file(path: Path, ending: str = "") -> Path:
         return path
     from rankstudio.engine.support.files import temporary_folder, write_bytes
 
-    # A program that was started without a standard input reads nothing.
+    # A program that was started without
+    # a standard input reads nothing.
     content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     try:
         folder = temporary_folder()

@@ -45,7 +45,8 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
     Raises
     ------
     StoreError
-        If the file is no study, or if another process has it open.
+        If the file is no study, or if
+        another process has it open.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -109,7 +110,8 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 def tell_others(source: ReportSource, description: str) -> None:
     """Print which datasets of a study are left out by default; a description begins the note.
 
-    Without options, the runs on the data of the last run are used.
+    Without options, the runs on the
+    data of the last run are used.
     """
     if source.other_datasets:
         tell(

@@ -259,7 +259,8 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
-    # A table for publication leaves out runs that the user has hidden.
+    # A table for publication leaves out
+    # runs that the user has hidden.
     opener = _data_opener(args.data)
     sources = []
     for path in args.studies:

@@ -103,7 +103,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         + "; by default the format of OUT's ending, otherwise letor",
     )
 
-    # Judgments of search engines, with the runs or the feature logs.
+    # Judgments of search engines, with
+    # the runs or the feature logs.
     parser.add_argument(
         "--qrels",
         action="store_true",
@@ -200,7 +201,8 @@ def run(args: argparse.Namespace) -> int:
         renumber=args.renumber,
     )
 
-    # Refuse outputs that cannot be written, before anything is written.
+    # Refuse outputs that cannot be
+    # written, before anything is written.
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
@@ -233,7 +235,8 @@ def run(args: argparse.Namespace) -> int:
             "features": data.n_features,
         }
         written.append({"path": str(part.path), **sizes})
-        # The table of features that --renumber writes has their names.
+        # The table of features that
+        # --renumber writes has their names.
         lost |= dict.fromkeys(
             w for w in part.losses if not (args.renumber and w == NAMES)
         )
@@ -351,7 +354,8 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     Raises
     ------
     PlanError
-        If the options contradict each other, or the ids are invalid.
+        If the options contradict each
+        other, or the ids are invalid.
     """
     # Features that a model or a run selected.
     if args.selected is not None:

@@ -210,8 +210,9 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 def averages_as_text(result: Evaluation) -> str:
     """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
-    # By the name of a measure without its cut-off: how the user wrote it, and the value
-    # at each cut-off (None for all documents).
+    # By the name of a measure without its cut-off:
+    # how the user wrote it, and the value at each
+    # cut-off (None for all documents).
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():

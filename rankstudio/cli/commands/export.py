@@ -140,7 +140,8 @@ def run(args: argparse.Namespace) -> int:
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
-    # A format may have several forms of the function, such as one with rounded numbers;
+    # A format may have several forms of the
+    # function, such as one with rounded numbers;
     # the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
@@ -158,7 +159,8 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
         files = form.scored_files(args.out)
-    # Rank with the written files to prove that the ranking is the same.
+    # Rank with the written files to
+    # prove that the ranking is the same.
     proof = None
     if not args.no_proof:
         proof = (

@@ -128,7 +128,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
-    # Choices stated by the user or the plan; others follow the data.
+    # Choices stated by the user or the
+    # plan; others follow the data.
     stated = {
         name
         for name in ("select_by", "convention")
@@ -153,7 +154,8 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             f"--models: expected each name once, got {repeated[0]!r} again."
         )
     _refuse_beside_scores(args)
-    # One plan for all tasks; several tasks write to a folder each.
+    # One plan for all tasks; several
+    # tasks write to a folder each.
     base = plan_from(args)
     # Nothing is trained or selected, so the
     # data need not decide on "select_by".
@@ -202,7 +204,8 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        # Several runs write their results to a folder each. A stored plan states both
+        # Several runs write their results to a
+        # folder each. A stored plan states both
         # choices that the data could make.
         out = (
             args.out
@@ -275,10 +278,11 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with ``--force``.
-    Finished units are kept in the study, and units that are in the
-    study already are not computed again. With ``--refit``, a run
-    that was not stopped also trains the final model on all queries.
+    Results of another run are replaced only with
+    ``--force``. Finished units are kept in the study,
+    and units that are in the study already are not
+    computed again. With ``--refit``, a run that was not
+    stopped also trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices

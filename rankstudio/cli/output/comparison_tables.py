@@ -179,7 +179,8 @@ def _mean_cell(result: RunResult, name: str, part: Part) -> str:
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
     """Return the cells of a run's test against the reference run, at a position in the group.
 
-    Without a test, the last cell says why, and the others are blank.
+    Without a test, the last cell says
+    why, and the others are blank.
     """
     test = compared.tests[position]
     if test is not None:
@@ -345,7 +346,8 @@ def tests_table(
         "features_max",
         "average",
     ]
-    # The first and the last column of a test have other names here.
+    # The first and the last column of
+    # a test have other names here.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -449,7 +451,8 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
     Both are None where there is none.
     """
-    # Each run with its test against the reference, if it was compared.
+    # Each run with its test against the
+    # reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
     for (number, result), tested in zip(
@@ -576,7 +579,8 @@ def _all_tables(
 def averages(group: ComparableGroup[int]) -> TextTable:
     """Return the table of a group: averages, published averages, and the differences between them.
 
-    The best average of each measure has a star if the runs are ranked.
+    The best average of each measure
+    has a star if the runs are ranked.
     """
     # Columns: the measures, and the published
     # values of those that have some.

@@ -45,7 +45,8 @@ def summary(result: RunResult) -> Block:
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
-        # A run without test and validation parts reports no average, but has measures of
+        # A run without test and validation parts
+        # reports no average, but has measures of
         # left-out queries on its folds.
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
@@ -92,7 +93,8 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     # the table does not list the features of many folds
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
-    # "feature 7" is the name of a feature without a name of its own
+    # "feature 7" is the name of a
+    # feature without a name of its own
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
         "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)

@@ -305,6 +305,7 @@ class DensityPlot(Plot):
         drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
         if not drawn:
             return
+        # The bars stand in a strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         area = frame.area
         bar_width = (strip - _BETWEEN) / len(drawn)

@@ -301,7 +301,7 @@ class ParetoPlot(Plot):
         return lines
 
     def kept_in_sight(self, target: int) -> Pixels | None:
-        """Return the pixels of a marker and of the best model's marker."""
+        """Return the pixels of a marker and of the best model's marker, which its box should not hide."""
         best = self.marks.best if self.marks is not None else target
         # one marker if the target is the best
         spots = [self.spots[i] for i in {target, best}]

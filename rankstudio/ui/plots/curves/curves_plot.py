@@ -90,7 +90,7 @@ class CurvesPlot(Plot):
     hovered = Signal(object)
 
     def __init__(self, theme: Theme, title: str) -> None:
-        self.family = CurveSet()
+        self.family = CurveSet()  # the curves, by key, with band, level and choice
         # The plot above or below, whose area begins at the
         # same horizontal pixel; and the pixel at which the
         # area of this plot would begin without it.
@@ -108,6 +108,9 @@ class CurvesPlot(Plot):
         self._fixed_x: tuple[float, float] | None = None
         # x and y range that fit the data, for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
+        # Whether the y axis may be logarithmic, whether
+        # the least value is the best, whether the user has
+        # zoomed, and whether all points must be in sight.
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
             False
         )
