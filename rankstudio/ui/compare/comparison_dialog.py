@@ -466,7 +466,8 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    Data and labels have a column only if several of them are ticked.
+    Data and labels have a column only
+    if several of them are ticked.
     """
     data = Column(
         "data",

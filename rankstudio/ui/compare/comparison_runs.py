@@ -283,8 +283,9 @@ class ComparisonRuns(Controller):
         The data of the plan are ticked,
         or without a plan the open data.
         """
-        # Sources are the paths of data, or "sample". Studies and plans (".toml") among
-        # the recently opened files are no data.
+        # Sources are the paths of data, or "sample".
+        # Studies and plans (".toml") among the
+        # recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []

@@ -91,7 +91,8 @@ class CurvesView(Panel):
         costs : RunCosts or None
             Costs of the features; None if features have no costs.
         shares : bool
-            Whether runs differ in the share of the training queries.
+            Whether runs differ in the
+            share of the training queries.
         test : bool
             Whether there is a test part that is not sealed.
         """
@@ -209,8 +210,9 @@ class CurvesView(Panel):
 
         Return None if no curve has the model.
         """
-        # A model is identified by its run, its values on the axes, and its coordinate
-        # on the path (a number of features, or a round).
+        # A model is identified by its run, its values
+        # on the axes, and its coordinate on the path
+        # (a number of features, or a round).
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)

@@ -262,7 +262,8 @@ class DifferenceCells:
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
         run = self._compared(row.key)
-        # `found` is the paired test of the run, once it is computed.
+        # `found` is the paired test of
+        # the run, once it is computed.
         return (
             ""
             if run is None or run.found is not None

@@ -426,7 +426,8 @@ class CurvesFeeder(Controller):
         test_is_open = has_test_part and not any(
             self._session.is_sealed(record.dataset) for record in records
         )
-        # Test measures are offered only if no run is on sealed data.
+        # Test measures are offered only
+        # if no run is on sealed data.
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
@@ -608,7 +609,8 @@ class ViewFeeder(Controller):
     def _show_folds(self) -> Computation | None:
         """Show the folds of one run or of all runs at once, and return None.
 
-        For a plug-in's table of folds, return its computation instead.
+        For a plug-in's table of folds,
+        return its computation instead.
         """
         record = self._record
         folds = self._views.folds
@@ -725,7 +727,8 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
-        # Published values are compared with what a run measured itself, by its own
+        # Published values are compared with what
+        # a run measured itself, by its own
         # convention, which is what `own` returns.
         shown_keys = self._scope.together()
         runs_by_key = {

@@ -436,7 +436,8 @@ def _columns_of_several_runs(
 def _run_column(key: int, title: str, name: str) -> Column:
     """Return the column of a measure of one run, bold where the run is the best of the fold.
 
-    ``key`` is the number of the run, and ``name`` that of the measure.
+    ``key`` is the number of the run,
+    and ``name`` that of the measure.
     """
     return Column(
         f"run-{key}",

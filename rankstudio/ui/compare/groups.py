@@ -95,8 +95,9 @@ def run_groups(
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Groups of unfinished runs that no finished run is comparable with, by their kind:
-    # a run of the kind, and the numbers of all of them.
+    # Groups of unfinished runs that no finished
+    # run is comparable with, by their kind: a run
+    # of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:

@@ -58,9 +58,11 @@ class ConventionsView(View):
         name : str
             Name of the measure.
         current : str
-            Key of the current convention, which all other views follow.
+            Key of the current convention,
+            which all other views follow.
         part : str
-            Name of the part that was measured: "test" or "validation".
+            Name of the part that was
+            measured: "test" or "validation".
         """
         if (name, current) != self._shape:  # what the columns depend on
             self._shape = name, current

@@ -166,7 +166,8 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests."""
         self._table = table
-        # The first entry of the references is "best row", and stays.
+        # The first entry of the references
+        # is "best row", and stays.
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
         offered_titles = [
@@ -192,7 +193,8 @@ class TableDialog(SavingDialog):
     def ask(self) -> None:
         """Request the table of the chosen contents, or say why there is none."""
         try:
-            # `measure` raises an error for a name that is no measure
+            # `measure` raises an error for
+            # a name that is no measure
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
             self.refuse(str(error))
@@ -504,7 +506,8 @@ class TableController(QObject):
         if not runs:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        # A table needs neither the study nor the settings of a report.
+        # A table needs neither the study
+        # nor the settings of a report.
         request = ReportRequest(
             runs,
             study=None,

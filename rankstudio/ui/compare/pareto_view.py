@@ -64,8 +64,9 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on the
-        axes of the run's plan, and its step on the path.
+        The model that the user clicked: the run's
+        number, the model's values on the axes of
+        the run's plan, and its step on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -164,7 +165,8 @@ class ParetoView(View):
             Number, title and plan of each run; the `run` of a model is a position in
             this sequence.
         front : ParetoFront or None
-            None where no model has the measure on a validation part.
+            None where no model has the
+            measure on a validation part.
         name : str
             Name of the measure.
         """

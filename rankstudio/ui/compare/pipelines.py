@@ -121,8 +121,9 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        All parameters of the form are taken over for the form's method, and those of
-        its ranker for the same pair of method and ranker.
+        All parameters of the form are taken over for
+        the form's method, and those of its ranker
+        for the same pair of method and ranker.
 
         Raises
         ------
@@ -130,9 +131,10 @@ class Pipelines:
             If the method, the ranker and the
             form's settings do not fit together.
         """
-        # A method that selects nothing is a ranker itself, so it has no other one. All
-        # methods share the limit of the number of features (k), and the pinned and
-        # banned features.
+        # A method that selects nothing is a ranker
+        # itself, so it has no other one. All methods
+        # share the limit of the number of features
+        # (k), and the pinned and banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -316,8 +318,9 @@ class Pipelines:
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run has a plan.
 
-        Reported measures may differ, as a run can be measured again; so may the path of
-        the data, if both paths lead to the open data.
+        Reported measures may differ, as a run can
+        be measured again; so may the path of the
+        data, if both paths lead to the open data.
         """
         reported = {
             "measures": plan.measures,
@@ -388,7 +391,8 @@ def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """
     if dataset is None:
         return plan
-    # Inner folds of the training part also serve as validation data.
+    # Inner folds of the training part
+    # also serve as validation data.
     has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
     changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

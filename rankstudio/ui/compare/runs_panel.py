@@ -272,7 +272,8 @@ class RunsPanel(Panel):
     hiddenAsked : Signal(int)
         Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
-        Number of the run with which the others are to be compared (R).
+        Number of the run with which the
+        others are to be compared (R).
     several : QPushButton
         Opens the dialog that runs several pipelines.
     cancelRequested : Signal(int)
@@ -305,7 +306,8 @@ class RunsPanel(Panel):
         self._key_to_reveal: int | None = None
         self._compared: dict[int, ComparedRun] = {}
         self._measure = ""
-        # a measure whose column is scrolled into view once it is there
+        # a measure whose column is scrolled
+        # into view once it is there
         self._measure_to_reveal = ""
         # whether the user shows or hides a column, by its key
         self._column_choices: dict[str, bool] = {}
@@ -464,7 +466,8 @@ class RunsPanel(Panel):
     def mark(self, key: int | None) -> None:
         """Mark a run as shown, and scroll to a newly marked run; emits no signal.
 
-        A folded group is unfolded for a run that was not marked before.
+        A folded group is unfolded for a
+        run that was not marked before.
         """
         is_new = key != self._marked_key
         self._marked_key = key
@@ -666,11 +669,12 @@ class RunsPanel(Panel):
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
 
-        They are: the names of the measures, the shown one first; the
-        measure that chose models, if its deviation is known; whether
-        plans differ in settings; whether there are tests; the columns
-        that the user shows or hides; those of the columns "note" and
-        "tags" with content; and whether a model was chosen by hand.
+        They are: the names of the measures, the shown one
+        first; the measure that chose models, if its deviation
+        is known; whether plans differ in settings; whether
+        there are tests; the columns that the user shows or
+        hides; those of the columns "note" and "tags" with
+        content; and whether a model was chosen by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -887,7 +891,8 @@ class RunsPanel(Panel):
         )
         self._add_entry(tr("Show hidden runs"), self._shows_hidden, self._show_hidden)
         self._menu.addSeparator()
-        # A column without a title holds marks only, such as the ticks.
+        # A column without a title holds
+        # marks only, such as the ticks.
         for column in self._columns():
             key = column.key
             if column.title and key not in ("key", "method"):
@@ -1068,8 +1073,9 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser`, which chose the models (no column for
-    ""); the gain is that of the measure `name`.
+    The deviation is that of the measure `chooser`,
+    which chose the models (no column for ""); the
+    gain is that of the measure `name`.
     """
     deviation = Column(
         "deviation",

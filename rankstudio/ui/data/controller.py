@@ -53,9 +53,11 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        # Reports on the quality of features, by fold and convention.
+        # Reports on the quality of
+        # features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # Reports that also hold for the next dataset, if that differs from the present
+        # Reports that also hold for the next
+        # dataset, if that differs from the present
         # one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
@@ -159,8 +161,9 @@ class DataController(PageController):
     def _describe(self) -> Computation | None:
         """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data. The summary has counts of documents, queries and labels,
-        and statistics of the features.
+        Return None without data. The summary
+        has counts of documents, queries and
+        labels, and statistics of the features.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -215,7 +218,8 @@ class DataController(PageController):
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
-        # `_view` is the pair of shown fold and convention. Until its report is computed,
+        # `_view` is the pair of shown fold and
+        # convention. Until its report is computed,
         # the quality of each feature is None.
         report = self._reports.get(self._view)
         qualities = (

@@ -161,8 +161,9 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
 
-    Without documents, a note says that they are not open. The summary, which takes time
-    to compute, adds notes; None until it is there.
+    Without documents, a note says that they are
+    not open. The summary, which takes time to
+    compute, adds notes; None until it is there.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -319,7 +320,8 @@ class DataPanel(Panel):
     Attributes
     ----------
     foldChosen : Signal(object)
-        Number of the fold that the user has chosen; None for all folds.
+        Number of the fold that the user
+        has chosen; None for all folds.
     """
 
     foldChosen = Signal(object)
@@ -362,7 +364,8 @@ class DataPanel(Panel):
     ) -> None:
         """Show a dataset and its first fold.
 
-        Summaries can be kept if only names of features have changed.
+        Summaries can be kept if only
+        names of features have changed.
         """
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}

@@ -82,7 +82,8 @@ class ResplitController(Controller):
             return
         self._requested_reading = planned_reading
 
-        # By the time the data are read, the plan may be another one.
+        # By the time the data are read,
+        # the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
             if (
                 reading(session.plan) == planned_reading
@@ -103,7 +104,8 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
-            # A run that only has a record of its data has no documents.
+            # A run that only has a record
+            # of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None

@@ -55,7 +55,8 @@ class DescribedFeature:
     group : str
         Group in the plan; "" for none.
     per_document, per_query : float or None
-        Milliseconds that the feature costs; None if this is not known.
+        Milliseconds that the feature
+        costs; None if this is not known.
     contributed : dict of str to FeatureValue
         Values in columns of plug-ins, by the keys of the columns.
     """

@@ -102,7 +102,8 @@ class ExportController(Controller):
         The figure of `plot`, which asks for the dialog, is the first one, even if the
         plot is not in the list of exports.
         """
-        # Figures are of the chosen model, not of one that is inspected.
+        # Figures are of the chosen model,
+        # not of one that is inspected.
         self._session.end_inspection()
         listed_figures = plot_figures(self._models, self._sections)
         figures = [figure for source, figure in listed_figures if source is not plot]
@@ -166,7 +167,8 @@ class ExportController(Controller):
         reports what was written, or why nothing was.
         """
 
-        # Called with the contents of all files, once they are drawn.
+        # Called with the contents of all
+        # files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
             """Write the drawn files, each a pair of path and contents; ask before files are replaced."""
             existing = [path.name for path, _ in files if path.exists()]
@@ -182,7 +184,8 @@ class ExportController(Controller):
                 # `_remember` stores the folder
                 # of a file; any name will do
                 self._remember(folder / "figures")
-                # a text file with the caption stands beside each figure
+                # a text file with the caption
+                # stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn(

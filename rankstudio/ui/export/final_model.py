@@ -167,10 +167,11 @@ def _choice_sentence(result: RunResult) -> str:
 def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
-    It is that of the run's models: the final model has learned from all queries, so that
-    none are left to measure it. ``name`` is the preferred measure; another one is used
-    if the run has not measured it. A measure on the queries that chose the model is no
-    estimate.
+    It is that of the run's models: the final model has
+    learned from all queries, so that none are left to
+    measure it. ``name`` is the preferred measure; another
+    one is used if the run has not measured it. A measure
+    on the queries that chose the model is no estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
@@ -207,7 +208,8 @@ def _criterion_name(plan: Plan) -> str:
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs.
 
-    CSV has a weight for each feature, which only a linear model has.
+    CSV has a weight for each feature,
+    which only a linear model has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -228,8 +230,9 @@ def _format_writers(
 ) -> Iterator[FormatWriter]:
     """Yield the writer of each format: RankStudio's own ones, then those of other programs.
 
-    Only a linear model has a weight for each feature, which CSV needs. Each writer
-    trains the model first, unless another one already has.
+    Only a linear model has a weight for each
+    feature, which CSV needs. Each writer trains the
+    model first, unless another one already has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 

@@ -230,7 +230,8 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 def no_model_reason(session: Session, current: CurrentModel) -> str:
     """Return the reason why there is no current model, and what the user can do.
 
-    Without data, a run, a single fold or a finished fold there is none.
+    Without data, a run, a single fold
+    or a finished fold there is none.
     """
     record = current.shown.record
     fold = session.watched
@@ -654,7 +655,8 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available lists the formats of a single file.
+    # An item that is not available lists
+    # the formats of a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -744,7 +746,8 @@ def _dataset_writers(
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # one file after the other, so that writing can be stopped
+            # one file after the other, so
+            # that writing can be stopped
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:

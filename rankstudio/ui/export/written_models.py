@@ -42,8 +42,9 @@ def save_model_form(
 ) -> None:
     """Write a model in a format of another program.
 
-    ``parts`` are documents on which forms of the model are compared, and
-    ``feature_set`` defines the features for a search engine.
+    ``parts`` are documents on which forms of
+    the model are compared, and ``feature_set``
+    defines the features for a search engine.
 
     Raises
     ------

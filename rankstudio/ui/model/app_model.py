@@ -196,7 +196,8 @@ class Models(QObject):
         # What a window has open, and the
         # workers (threads) that compute for it.
         self.session = Session(self)
-        # A paused run holds its thread, so tasks have one of their own.
+        # A paused run holds its thread,
+        # so tasks have one of their own.
         self.task_worker = Worker(
             "tasks",
             interval=_TASK_MILLISECONDS,

@@ -104,9 +104,10 @@ _MEMORY_KEY = "run/memory"
 class MemoryBudget(QObject):
     """Limit of the memory for data and runs: stored in the settings, in force through the environment.
 
-    The environment variable reaches all threads and worker processes. If it is already
-    set when the program starts, it takes precedence over the stored limit until the
-    user chooses another limit.
+    The environment variable reaches all threads and
+    worker processes. If it is already set when the
+    program starts, it takes precedence over the
+    stored limit until the user chooses another limit.
 
     Parameters
     ----------

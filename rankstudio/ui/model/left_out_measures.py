@@ -71,7 +71,8 @@ class LeftOutMeasures(QObject):
     session, runs, measured, current
         Determine which paths are shown, and by which measure.
     worker : Worker
-        Measures step by step; other tasks may come between two steps.
+        Measures step by step; other
+        tasks may come between two steps.
     fold_cache : FoldCache
     """
 
@@ -100,7 +101,8 @@ class LeftOutMeasures(QObject):
         # Whether the user asks for the measures,
         # and for those of all combinations.
         self._asked = self._measures_all = False
-        # By the steps of a path, then by how it is measured. The keys are weak: an entry
+        # By the steps of a path, then by how it is
+        # measured. The keys are weak: an entry
         # goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
             WeakKeyDictionary()

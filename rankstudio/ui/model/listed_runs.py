@@ -38,7 +38,8 @@ class ListedRun:
     dataset : FoldedDataset
     label : RunLabel
     stored : RunKey or None
-        Key of the run in the study; None if no study stores the run.
+        Key of the run in the study;
+        None if no study stores the run.
     recorded : RecordedData or None
         Record of the run's data, if `dataset` has no documents.
     """

@@ -87,7 +87,8 @@ class _Request:
         The state of the run at the time of
         the request; see `_state_of_record`.
     results : MeasuredRun
-        The results that the run had at that time, by its own measures.
+        The results that the run had at
+        that time, by its own measures.
     """
 
     record: RunRecord
@@ -171,7 +172,8 @@ class MeasuredRuns(QObject):
             return measured
         if not has_documents:
             return self._keep(key, state, _without_test_part(record))
-        # Request missing values: first of this run, then of all others.
+        # Request missing values: first of
+        # this run, then of all others.
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
@@ -233,7 +235,8 @@ class MeasuredRuns(QObject):
         """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
         request = self._asked.get(record)
-        # By the measures of its own plan, a run is measured already.
+        # By the measures of its own plan,
+        # a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
         # The state is a revision, the numbers of paths,
@@ -500,9 +503,10 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run's results.
 
-    Measured values are up to date while it is the same as when they were measured. It
-    consists of the revision of the run, its numbers of paths, folds and baselines, and
-    whether it has a result.
+    Measured values are up to date while it is the
+    same as when they were measured. It consists of
+    the revision of the run, its numbers of paths,
+    folds and baselines, and whether it has a result.
     """
     extent = (
         len(record.paths),
@@ -592,7 +596,8 @@ class RunRankings(QObject):
         """
         if self._job is not None or self._runs.busy:
             return
-        # The rest of the ranking of a run that has begun comes first.
+        # The rest of the ranking of a
+        # run that has begun comes first.
         if self._rest is None:
             record = next(filter(self._is_new, reversed(self._runs.records)), None)
             if record is None:

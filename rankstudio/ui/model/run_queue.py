@@ -95,7 +95,8 @@ class Runs(QObject):
     Attributes
     ----------
     n_kept : int
-        Times that the study has stored something with a run (`kept`).
+        Times that the study has stored
+        something with a run (`kept`).
     """
 
     added = Signal(object)

@@ -139,8 +139,9 @@ class RunRecord:
         Whether the user views another run or fold while this run works, rather than
         follow it.
     revision : int
-        Grows whenever a result or the data are replaced: a run that goes on receives
-        its earlier results again, as other objects.
+        Grows whenever a result or the data are
+        replaced: a run that goes on receives its
+        earlier results again, as other objects.
     """
 
     key: int
@@ -309,7 +310,8 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        # Steps of units that are not done: those at work (`growing`), and those that
+        # Steps of units that are not done: those
+        # at work (`growing`), and those that
         # were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
             len(path.steps) for path in self.unfinished_paths.values()

@@ -475,8 +475,9 @@ class CurrentModel(QObject):
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a coordinate (`place`), the inspected model is the chosen one, so
-            # no measure ("") has to find the best step.
+            # Without a coordinate (`place`), the
+            # inspected model is the chosen one, so no
+            # measure ("") has to find the best step.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -492,7 +493,8 @@ class CurrentModel(QObject):
     ) -> PathWanted | None:
         """Return a request for the path at inspected values.
 
-        Return None if the run has this path, or the path is impossible.
+        Return None if the run has this
+        path, or the path is impossible.
         """
         plan = self._live_plan(view)
         record = view.record
@@ -559,15 +561,17 @@ class CurrentModel(QObject):
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        If a run is shown, this is the run's plan with the present settings of the form,
-        provided that the form has the same method. Settings of another method only
-        concern the next run.
+        If a run is shown, this is the run's plan with
+        the present settings of the form, provided
+        that the form has the same method. Settings of
+        another method only concern the next run.
         """
         session = self._session
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the plan is that of the form, unless the user has changed how
+        # Without a run, the plan is that of the
+        # form, unless the user has changed how
         # the data are to be read since they were.
         if view.record is None:
             return form if session.data_match_plan else None

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def seconds_of_selection(record: RunRecord | None) -> float:
     """Return the mean seconds that a run took for a selection and its measures.
 
-    Return infinity if no path of the run is done, or no time is known.
+    Return infinity if no path of the
+    run is done, or no time is known.
     """
     if record is None or not record.paths or not record.clock.seconds:
         return inf

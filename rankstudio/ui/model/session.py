@@ -78,8 +78,9 @@ class LastingChange(QUndoCommand):
 class Session(QObject):
     """Data, plan and choice, with undo. Widgets show it; only this class changes it.
 
-    The plan is the one source of all parameters: the form, the pins of the features
-    table and the terminal's command are views of it.
+    The plan is the one source of all parameters:
+    the form, the pins of the features table and
+    the terminal's command are views of it.
     """
 
     methodsAdded = Signal(object)
@@ -188,7 +189,8 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        That is: by which convention and measure, whether that measure chooses the run's
+        That is: by which convention and measure,
+        whether that measure chooses the run's
         models, and whether the test part is sealed.
         """
         # A plan that selects by the criterion
@@ -247,9 +249,10 @@ class Session(QObject):
         data : str
             The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with. By default, the present plan without its pins, bans,
-            preferences and folds, and with the groups, costs, columns and convention of
-            the new data.
+            The plan to go on with. By default, the
+            present plan without its pins, bans,
+            preferences and folds, and with the groups,
+            costs, columns and convention of the new data.
         choice : Choice
             The chosen model of the plan.
         """
@@ -446,7 +449,8 @@ class Session(QObject):
         Raises
         ------
         ParameterError, PlanError
-            If the changed plan would be invalid; then nothing changes.
+            If the changed plan would be
+            invalid; then nothing changes.
         """
         plan = self.plan.changed(**changes)
         same_method = (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker)

@@ -98,7 +98,8 @@ class StudyStore:
         # so that no study is closed between
         # a note's removal and its writing
         self._writing = threading.Lock()
-        # functions that write what the window requested, not yet called
+        # functions that write what the
+        # window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property
@@ -316,10 +317,11 @@ def _read_run(
 ) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its plan names the data by the
-    path at which they can be opened here. Until the data are open, a dataset without
-    documents takes their place; ``datasets`` caches these, so that runs on the same
-    data share one.
+    The record has the run's number in the study, and its
+    plan names the data by the path at which they can be
+    opened here. Until the data are open, a dataset
+    without documents takes their place; ``datasets``
+    caches these, so that runs on the same data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.

@@ -205,7 +205,8 @@ def draw_axes(
     reserved_width : float
         Width of the text at the right of the title, in pixels.
     placeholder : str or None
-        Text of an empty plot; None where there is something to draw.
+        Text of an empty plot; None where
+        there is something to draw.
     """
     area = frame.area
     if placeholder is not None:

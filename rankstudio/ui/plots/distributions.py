@@ -187,8 +187,9 @@ class DensityPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the density of each class as an area of a figure.
 
-        The label includes the share of zeros, if the density leaves them out (it is NaN
-        if not). The title is the feature's name.
+        The label includes the share of zeros, if
+        the density leaves them out (it is NaN if
+        not). The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -238,7 +239,8 @@ class DensityPlot(Plot):
         frame = self.frame()
         if self.is_empty():
             return None
-        # The bars of zeros stand in a strip at the left of the curves.
+        # The bars of zeros stand in a
+        # strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
         if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
@@ -287,7 +289,8 @@ class DensityPlot(Plot):
             color = palettes.category(colors, i).color
             color.setAlphaF(0.18 if colors.dark else 0.15)
             painter.setBrush(color)
-            # The polygon under the curve begins and ends on the x axis.
+            # The polygon under the curve
+            # begins and ends on the x axis.
             xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
             ys = np.concatenate([[0.0], density.ys, [0.0]])
             painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
@@ -313,7 +316,8 @@ class DensityPlot(Plot):
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
-            # above the bar, a line has room for the text of its share
+            # above the bar, a line has room
+            # for the text of its share
             height = density.zeros * (area.height() - _LINE)
             bar = QRectF(
                 left_edge + position * bar_width + 2,

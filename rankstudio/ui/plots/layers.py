@@ -158,7 +158,8 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     values : ndarray
         All values of all curves; NaN is ignored.
     keep : ndarray
-        Values that must lie inside, the chosen curve's; may be empty.
+        Values that must lie inside, the
+        chosen curve's; may be empty.
 
     Returns
     -------
@@ -247,9 +248,10 @@ class Layer(QGraphicsItem):
     ) -> None:
         """Draw on the screen.
 
-        An exception that leaves a painting method ends the process without a message.
-        It is therefore passed to ``sys.excepthook``, once, and the layer stays blank
-        from then on.
+        An exception that leaves a painting method
+        ends the process without a message. It is
+        therefore passed to ``sys.excepthook``, once,
+        and the layer stays blank from then on.
         """
         if self._has_failed:
             return

@@ -96,7 +96,8 @@ class Marks:
     Attributes
     ----------
     front : tuple of int
-        Positions of the spots on the Pareto front, by ascending size.
+        Positions of the spots on the
+        Pareto front, by ascending size.
     best, suggested : int
         Positions of the best spot, and of the
         smallest one that is not clearly worse.
@@ -338,7 +339,8 @@ class ParetoPlot(Plot):
         """
         if not self.spots:
             return None
-        # Distances in pixels from every spot, shape (number of spots,).
+        # Distances in pixels from every
+        # spot, shape (number of spots,).
         px, py = self.frame().pixels(*self.places)
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
@@ -634,7 +636,8 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     step_ends = [*xs[front[1:]], frame.area.right()]
-    # A level part is a horizontal line: left end, right end, height.
+    # A level part is a horizontal line:
+    # left end, right end, height.
     level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
     if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)

@@ -275,8 +275,9 @@ def draw_inspection(
 ) -> None:
     """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user can inspect another point before choosing it. Both are in the color of the
-    text, to tell them from those of the chosen point.
+    The user can inspect another point before
+    choosing it. Both are in the color of the text,
+    to tell them from those of the chosen point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -340,11 +341,13 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    # Thousands of points are reduced to a few in each pixel column (`extremes`); m11 is
-    # the number of device pixels to a logical one.
+    # Thousands of points are reduced to a few in
+    # each pixel column (`extremes`); m11 is the
+    # number of device pixels to a logical one.
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        # The line is thin, as a wider one takes twenty times as long.
+        # The line is thin, as a wider
+        # one takes twenty times as long.
         (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -482,9 +485,10 @@ def draw_beside_key(
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    They are two arrays of one length, x and y. The points of the chosen curve occur
-    several times, so that they count more. The box of a name is a grid of points, each
-    of which occurs several times, too.
+    They are two arrays of one length, x and y. The
+    points of the chosen curve occur several times, so
+    that they count more. The box of a name is a grid
+    of points, each of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
@@ -512,8 +516,9 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve shows another measure of the same models; of several, the first is named.
-    Return None if there is none, or no room for a name.
+    That curve shows another measure of the same
+    models; of several, the first is named. Return
+    None if there is none, or no room for a name.
     """
     beside_curves = [
         (key, curve)
@@ -576,7 +581,8 @@ def _hidden_pixel_counts(
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
-            # the height of the curve in each pixel column of the box
+            # the height of the curve in
+            # each pixel column of the box
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

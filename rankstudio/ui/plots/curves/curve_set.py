@@ -289,8 +289,9 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            # The nearest point by the horizontal distance, then by the vertical one. The
-            # last key of lexsort counts first.
+            # The nearest point by the horizontal
+            # distance, then by the vertical one.
+            # The last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
@@ -367,7 +368,8 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            # The only curve of a family needs no name; a curve beside it, which is not
+            # The only curve of a family needs no
+            # name; a curve beside it, which is not
             # among the family's ordered keys, does.
             named = label and (
                 len(family.ordered_keys) > 1 or key not in family.ordered_keys
@@ -559,8 +561,9 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
-    ``least`` says whether the least value is the best.
+    "validation MAP, best 0.5341 at k = 3, λ =
+    2⁶" where there are several curves; ``least``
+    says whether the least value is the best.
     """
     # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None

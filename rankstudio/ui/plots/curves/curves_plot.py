@@ -76,7 +76,8 @@ class CurvesPlot(Plot):
     Attributes
     ----------
     picked : Signal(object, object)
-        Key and x of the point that was clicked or reached by the keys.
+        Key and x of the point that was
+        clicked or reached by the keys.
     zoomed : Signal(object)
         The x range the user zoomed into, None for everything; for `follow_zoom` of a
         linked plot.
@@ -104,9 +105,11 @@ class CurvesPlot(Plot):
         # inspected one
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
-        # the x range that the owner has set, before there are points
+        # the x range that the owner has
+        # set, before there are points
         self._fixed_x: tuple[float, float] | None = None
-        # x and y range that fit the data, for a plot that is not zoomed
+        # x and y range that fit the data,
+        # for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
         # Whether the y axis may be logarithmic, whether
         # the least value is the best, whether the user has
@@ -469,8 +472,9 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            # As many steps as there are points lead to the first one, and more steps
-            # than any curve has points to the last one.
+            # As many steps as there are points lead
+            # to the first one, and more steps than
+            # any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -510,8 +514,9 @@ class CurvesPlot(Plot):
 
         Another scale ends the zoom.
         """
-        # The spread is the ratio of the greatest value to the least, 0 if one is not
-        # above 0: then there is no logarithmic scale.
+        # The spread is the ratio of the greatest
+        # value to the least, 0 if one is not above
+        # 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -528,7 +533,8 @@ class CurvesPlot(Plot):
     def _on_zoom(self, *_: object) -> None:
         """Follow the ranges that the user zoomed into, but not beyond the data.
 
-        Emit `zoomed` with the x range, or None if everything is shown.
+        Emit `zoomed` with the x range,
+        or None if everything is shown.
         """
         # _auto are the ranges that fit the data.
         # Nearly the whole x range is no zoom.

@@ -72,7 +72,8 @@ class OverlaidCurve:
     label : str
     x, y : ndarray of shape (K,)
     notes : tuple of str
-        What is said of each point besides its values: "k = 4 · λ = 2⁶".
+        What is said of each point besides
+        its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
         To the reference, and half the length of
         the interval; NaN where there is none.
@@ -198,7 +199,8 @@ class OverlayPlot(Plot):
         """
         sign = -1.0 if self.higher_is_better is False else 1.0
         curves = () if self.higher_is_better is None else self.curves
-        # pairs of a value, negated where less is better, and its point
+        # pairs of a value, negated where
+        # less is better, and its point
         points = [
             (sign * float(curve.y[i]), (number, i))
             for number, curve in enumerate(curves)
@@ -537,7 +539,8 @@ def draw_end_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
-    # `apart` moves the heights so that the lines of text do not overlap
+    # `apart` moves the heights so that
+    # the lines of text do not overlap
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
@@ -755,7 +758,8 @@ def draw_names(
         < plot.least_height
     ):
         return
-    # `rest_text` says how many names have no room, such as "and 3 more"
+    # `rest_text` says how many names
+    # have no room, such as "and 3 more"
     boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)

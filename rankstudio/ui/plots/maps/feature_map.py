@@ -111,7 +111,8 @@ class MapValues:
     groups : tuple of ColumnGroup
         Empty where columns have none.
     square : bool
-        Whether the map is as wide as high, as its columns are its rows.
+        Whether the map is as wide as
+        high, as its columns are its rows.
     """
 
     values: Floats
@@ -134,7 +135,8 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """One row a feature; those of the model are outlined and labelled at the left.
 
-    Rows are called by their ids, and by their names where there is room. A click or the
+    Rows are called by their ids, and by their
+    names where there is room. A click or the
     arrow keys pick a cell, and with it a feature.
 
     Parameters
@@ -305,7 +307,8 @@ class FeatureMapPlot(HeatMapPlot):
         row, column = self._at(cell)  # the row from the top
         if self.shown is None:
             return []
-        # The rank of a feature is 0 if the model has not selected it.
+        # The rank of a feature is 0 if
+        # the model has not selected it.
         feature = self.features[row]
         name = (
             tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
@@ -332,8 +335,9 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return False
         rows, columns = self.values.shape
-        # Rows are counted from the bottom. Without a chosen cell, the start is such that
-        # the step leads to the upper left cell.
+        # Rows are counted from the bottom. Without
+        # a chosen cell, the start is such that the
+        # step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -420,7 +424,8 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    They lie between ``low`` and ``high``. If there is no room for all, the last targets
+    They lie between ``low`` and ``high``. If
+    there is no room for all, the last targets
     are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]

@@ -262,7 +262,8 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        It has three texts: at the bottom, in the middle and at the top.
+        It has three texts: at the bottom,
+        in the middle and at the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -472,7 +473,8 @@ class HeatMapPlot(Plot):
             title=self.axes.title, row=self._said(int(cell[0]), int(cell[1]))
         )
         sentences = [self.note or greatest]
-        # After a change of the values, a cell may be beyond the map.
+        # After a change of the values,
+        # a cell may be beyond the map.
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             sentences.append(
                 tr("chosen: {chosen}").format(chosen=self._said(*self.chosen))

@@ -85,7 +85,8 @@ class MatrixRow:
 class SetMatrixPlot(Plot):
     """Sets from the best one down, features from the most frequent one on; a click on a feature picks it.
 
-    Arrow keys move from feature to feature, and Space or Enter picks.
+    Arrow keys move from feature to
+    feature, and Space or Enter picks.
 
     Parameters
     ----------
@@ -322,7 +323,8 @@ class SetMatrixPlot(Plot):
                 pitch,
             )
             y += row_height
-        # The bars below the last row, with their numbers in percent.
+        # The bars below the last row,
+        # with their numbers in percent.
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
