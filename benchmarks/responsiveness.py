@@ -152,7 +152,7 @@ def measure(data: Path, runs: int, record: Record) -> bool:
         lambda: not window.runs.busy,
     )
     window.models.backend.select("live")
-    window.session.look_at(window.session.dataset.folds[0].number)
+    window.session.show_fold(window.session.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
     good &= slide(window, follow, gaps)
     good &= reopen(window, follow)

@@ -298,10 +298,10 @@ class Walk:
         assert dataset is not None
         for _ in dataset.folds:
             self.do("look at another fold", lambda: data.turn(1))
-        self.do("look at all folds", lambda: self.window.session.look_at(None))
+        self.do("look at all folds", lambda: self.window.session.show_fold(None))
         self.do(
             "look at the first fold",
-            lambda: self.window.session.look_at(dataset.folds[0].number),
+            lambda: self.window.session.show_fold(dataset.folds[0].number),
         )
 
     def many_runs(self, n: int) -> None:
@@ -361,7 +361,7 @@ class Walk:
             (Package.STOP, "test the steps"),
         ):
             gather(what, lambda package=package: gathered.start(package))
-        gather("evidence of another fold", lambda: window.session.look_at(2))
+        gather("evidence of another fold", lambda: window.session.show_fold(2))
         self.do(
             "take a chip out",
             lambda: window.sections.evidence.tray.remove(

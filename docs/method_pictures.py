@@ -94,7 +94,7 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
     window.session.change("method", method=key, parameters=SHORT.get(key, {}))
     window.commands["run"].trigger()
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy, most=900.0)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     grabbed = []
     for name in PAGES:
         window.workspace.show_page(name)

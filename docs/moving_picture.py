@@ -67,7 +67,7 @@ def take(app: QApplication, settings: Settings, mode: str) -> list[QImage]:
     window.show()
     window.open_controller.open_path(SAMPLE, run=True)
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
-    window.session.look_at(FOLD)
+    window.session.show_fold(FOLD)
     rest(app)
     slider = window.findChild(QSlider, "lambda-slider")
     lambdas = window.findChild(LambdaSlider).values()

@@ -51,7 +51,7 @@ def take(app: QApplication, settings: Settings) -> None:
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
     # so that the pictures have numbers of the test part
     window.session.unsealAsked.emit()
-    window.session.look_at(3)
+    window.session.show_fold(3)
     for mode in ("light", "dark"):
         theme.set_mode(mode)
         theme.finish()
@@ -62,7 +62,7 @@ def take(app: QApplication, settings: Settings) -> None:
     window.session.change("ranking", method="gas", parameters={}, ranker="ranksvm")
     window.commands["run"].trigger()
     wait(app, lambda: len(window.runs.records) > 1 and not window.runs.busy, most=300.0)
-    window.session.look_at(3)
+    window.session.show_fold(3)
     rest(app)
     save(window, "window-ranker")
     take_results(app, window)
@@ -97,7 +97,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
 def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
     """Take a picture of every page but Select, which is taken already, in both themes."""
     window.sections.compare.panel.selected.emit(1)
-    window.session.look_at(3)
+    window.session.show_fold(3)
     for key in (page.key for page in window.workspace.entries if page.key != FIRST):
         window.workspace.show_page(key)
         if key == "evidence":

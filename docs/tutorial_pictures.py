@@ -66,7 +66,7 @@ def run(app: QApplication, window: MainWindow) -> None:
     window.commands["run"].trigger()
     rest(app)
     wait(app, lambda: not window.runs.busy)
-    window.session.look_at(FOLD)
+    window.session.show_fold(FOLD)
     rest(app)
 
 

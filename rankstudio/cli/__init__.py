@@ -82,9 +82,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments without the program's name; those of this process by default.
+        The arguments without the program's
+        name; those of this process by default.
     """
-    # Set up the output before anything is printed. Warnings of libraries become notes.
+    # Set up the output before anything is
+    # printed. Warnings of libraries become notes.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -110,7 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        # the program that reads the output has ended, as ``| head`` does
+        # The program that reads the output has ended, as
+        # ``| head`` does. Nothing more is written, so that
+        # the end of this program causes no further error.
         streams.silence()
         return FAILED
     except OSError as error:
@@ -169,7 +173,8 @@ def _dispatch(arguments: list[str]) -> int:
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
-        # Methods of files become known before the options of methods are read.
+        # Methods of files become known before
+        # the options of methods are read.
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
         args.typed = arguments  # to print how a stopped run is resumed
@@ -182,7 +187,8 @@ def _dispatch(arguments: list[str]) -> int:
 def command_line(names: Sequence[str]) -> CommandParser:
     """Return the parser with the named commands only, so that the modules of the others are not imported.
 
-    Each command sets ``run``, the function that carries it out, and its own ``parser``.
+    Each command sets ``run``, the function that
+    carries it out, and its own ``parser``.
     """
     parser = CommandParser(
         prog="rankstudio",
@@ -230,10 +236,11 @@ def command_line(names: Sequence[str]) -> CommandParser:
         )
         try:
             module.add_options(command)
-        except (
-            AnalysisError
-        ):  # an analysis of another package failed: the list has the other commands
-            if len(names) == 1:  # the user asks for this command
+        except AnalysisError:
+            # The code of an analysis of another package fails.
+            # A list of commands goes on without its options; a
+            # single command is what the user asks for.
+            if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
     return parser
@@ -250,11 +257,14 @@ def _loaded_command(name: str) -> Any:
 
 
 def _open_window(arguments: list[str]) -> int:
-    """Open the window; where that is impossible, say why, and run the sample in the terminal if asked for.
+    """Open the window, and return the exit status.
 
-    Return the exit status.
+    If no window can be opened, say why; with --sample, run the sample in the terminal
+    instead.
     """
-    # Options are words with a dash, and the value of --language.
+    # Options are words with a dash, and the word
+    # after --language (the slice of one word
+    # before it is empty for the first word).
     options = [
         word
         for index, word in enumerate(arguments)
@@ -267,7 +277,9 @@ def _open_window(arguments: list[str]) -> int:
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        # first: the window does not know the command's options
+        # The command of an absent plug-in. This error
+        # comes first, as the parser below would
+        # complain of the command's options instead.
         parser.error(_no_such_command(files[0]))
     args = parser.parse_args(options)
     for file in files:
@@ -284,8 +296,9 @@ def _open_window(arguments: list[str]) -> int:
 
         # before the window's modules look their texts up
         install(args.language or Settings().language)
-        # As later in the window: objects that imports make stay, and collection took a
-        # tenth of the time.
+        # The window collects garbage itself, later. Objects
+        # that imports make stay anyway, and looking for
+        # garbage among them took a tenth of the time.
         gc.disable()
         from rankstudio.ui.app import main as open_window
 

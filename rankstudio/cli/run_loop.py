@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
-from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
+from rankstudio.cli.progress_bar import AllRuns, ProgressBar, preparation
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_log_option import LogStore, log_store, logged
 from rankstudio.cli.study_file_option import study_at, study_path
@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Going:
-    """A run in progress, with the folds that are finished, so that they survive an interruption."""
+class RunInProgress:
+    """A run in progress. It collects the finished folds, so that they survive an interruption."""
 
     plan: Plan
     dataset: FoldedDataset
     # training data by fold, shared with other runs
-    grouped: dict[int, Any] = field(default_factory=dict)
+    training_by_fold: dict[int, Any] = field(default_factory=dict)
     study: Study | None = None  # finished units are read from it and written to it
     workers: Workers = ALONE
-    whole: Whole | None = None  # progress of all runs of which this is one
+    all_runs: AllRuns | None = None  # progress of all runs of which this is one
     log: RunListener | None = None  # receives every event
     folds: list[FoldResult] = field(default_factory=list)  # finished folds
     seconds: float = 0.0  # working time
@@ -71,60 +71,74 @@ class Going:
         return collect(self.plan, self.dataset, self.folds, self.seconds)
 
 
-def carry_on(going: Going, stop: Stop) -> bool:
+def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
 
-    ``going`` collects the finished folds.
+    ``work`` collects the finished
+    folds, and gets the working time.
     """
     began = time.perf_counter()
     # a log must not contain measures of a sealed test part
-    if going.log is not None and going.study is not None:
-        going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
+    if work.log is not None and work.study is not None:
+        work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
     try:
-        # The generator is closed after Ctrl+C, too, so that its threads end.
+        # The generator is closed after Ctrl+C,
+        # too, so that its threads end.
         with (
             preparation(),
-            ProgressBar(total_work=going.whole) as progress,
-            closing(_run_events(going)) as events,
+            ProgressBar(total_work=work.all_runs) as progress,
+            closing(_run_events(work)) as events,
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    # before it is shown, so that no interruption loses it
-                    going.folds.append(event.result)
-                if going.log is not None:
-                    going.log.follow(event)
+                    # before it is shown, so that
+                    # no interruption loses it
+                    work.folds.append(event.result)
+                if work.log is not None:
+                    work.log.follow(event)
                 progress.show(event)
                 if stop.follow(event):
                     break
-            else:  # no break: the run has ended by itself
+            else:  # the loop was not left by `break`: the run has ended by itself
                 return False
     except KeyboardInterrupt:
-        pass  # the second Ctrl+C: the finished folds are kept
+        pass  # the second Ctrl+C; the folds finished so far are results, too
     finally:
-        going.seconds = time.perf_counter() - began
-    tell(f"Stopped. Completed folds kept: {len(going.folds)}.", file=sys.stderr)
+        work.seconds = time.perf_counter() - began
+    tell(f"Stopped. Completed folds kept: {len(work.folds)}.", file=sys.stderr)
     return True
 
 
-def _run_events(going: Going) -> Generator[Event, None, None]:
+def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
-    A unit is one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part. ``going.grouped`` has training data
-    that earlier runs prepared, by fold; the run takes them from there, and adds its own.
+    A unit is one fold with one combination of parameters.
+    The size of the data is the number of values in the
+    largest training part. ``work.training_by_fold`` has
+    the training data that earlier runs prepared, by fold;
+    the run uses them, and adds its own.
     """
-    folds = going.dataset.folds
-    n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
+    folds = work.dataset.folds
+    n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
-    executor = going.workers.serve(n_units, size)
-    if going.study is None:
+    executor = work.workers.serve(n_units, size)
+    if work.study is None:
         from rankstudio.engine.experiment.runner import run
 
-        return run(going.plan, going.dataset, going.grouped, executor=executor)
+        return run(
+            work.plan,
+            work.dataset,
+            work.training_by_fold,
+            executor=executor,
+        )
     from rankstudio.engine.experiment.resume import run_stored
 
     return run_stored(
-        going.plan, going.dataset, going.study, going.grouped, executor=executor
+        work.plan,
+        work.dataset,
+        work.study,
+        work.training_by_fold,
+        executor=executor,
     )
 
 
@@ -206,22 +220,25 @@ def run_comparison(
     Raises
     ------
     RankStudioError
-        The error of the last run that was left out, if no run was possible.
+        The error of the last run that was
+        left out, if no run was possible.
     """
-    # the number of runs: each plan of the comparison on each dataset
-    total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
+    # the number of runs: each plan of
+    # the comparison on each dataset
+    total = AllRuns(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
             comparison=comparison,
             out=out,
             study=opened_study,
             stop=stop,
-            whole=total,
+            all_runs=total,
             workers=available_workers,
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
-    # An error that left out a dataset is raised only if no other dataset has results.
+    # An error that left out a dataset is raised
+    # only if no other dataset has results.
     if running.left_out is not None and not running.results and not stopped:
         raise running.left_out
     return ComparisonOutcome(running.results, stopped)
@@ -235,7 +252,7 @@ class _Running:
     out: Path | None  # folder in which each run gets a folder of its own
     study: Study | None
     stop: Stop
-    whole: Whole  # progress of all runs together
+    all_runs: AllRuns  # progress of all runs together
     workers: Workers
     store: LogStore | None  # where runs are logged
     results: list[RunResult] = field(default_factory=list)  # of the finished runs
@@ -243,8 +260,9 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge (in their columns) and protocol share the data, which
-        # are divided and prepared only once.
+        # Plans with the same judge (in their
+        # columns) and protocol share the data,
+        # which are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),
             key=lambda plan: (plan.protocol, plan.columns),
@@ -264,12 +282,12 @@ class _Running:
             return False
 
         # Plans share the cached training parts.
-        grouped: dict[int, Any] = {}
+        training_by_fold: dict[int, Any] = {}
         for plan in plans:
             if self.stop.asked:
                 return True
             tell(
-                f"{self.whole}: {plan.title} on {dataset.name}",
+                f"{self.all_runs}: {plan.title} on {dataset.name}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -277,16 +295,16 @@ class _Running:
             # A plan that does not fit the data is left out alone.
             try:
                 with logged(self.store, dataset.name) as log:
-                    going = Going(
+                    work = RunInProgress(
                         plan=completed_plan,
                         dataset=dataset,
-                        grouped=grouped,
+                        training_by_fold=training_by_fold,
                         study=self.study,
                         workers=self.workers,
-                        whole=self.whole,
+                        all_runs=self.all_runs,
                         log=log,
                     )
-                    stopped = carry_on(going, self.stop)
+                    stopped = carry_on(work, self.stop)
             except (
                 PlanError,
                 ParameterError,
@@ -296,7 +314,7 @@ class _Running:
                 self._leave_out(error, 1)
                 continue
             # Only a complete run has a place in the tables.
-            result = going.result()
+            result = work.result()
             if log is not None:
                 log.finish(result, stopped=stopped)
             if result.complete:
@@ -308,7 +326,7 @@ class _Running:
     def _leave_out(self, error: RankStudioError, runs: int) -> None:
         tell(f"Left out: {error}", file=sys.stderr)
         self.left_out = error
-        self.whole.pass_over(runs)
+        self.all_runs.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the table, and write its results and the table so far, if there is a folder."""

@@ -63,7 +63,8 @@ class MainWindow(QMainWindow):
     theme : Theme
     settings : Settings
     runner : callable
-        Carries out a plan; the engine's function unless a test gives another.
+        Carries out a plan; the engine's
+        function unless a test gives another.
     """
 
     crashed = Signal(str)
@@ -78,7 +79,9 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        self._asks = True  # before the window is closed on a run
+        # whether the user is asked before the
+        # window is closed while a run works
+        self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session = models.session
         self.runs = models.runs
@@ -88,7 +91,8 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, models, sections, settings, self
         )
-        # Each page is brought up to date in its own turn of the event loop.
+        # Each page is brought up to date in
+        # its own turn of the event loop.
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()),
             self._show_runs,
@@ -184,8 +188,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
-        # The keys of commands with the functions that carry them out. Without values, a
-        # selection chooses the best model.
+        # The names of the arguments are the keys of the commands. `select(None, None)`
+        # chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -228,7 +232,8 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
-        # These two act on a feature that is selected on a page that may be absent.
+        # These two act on a feature that is
+        # selected on a page that may be absent.
         for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(
@@ -255,7 +260,8 @@ class MainWindow(QMainWindow):
                 for page in parts.entries
             }
         )
-        # The panels of plug-ins are shown and hidden by commands, which are checked.
+        # The panels of plug-ins are shown and
+        # hidden by commands, which are checked.
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
             action.setCheckable(True)
@@ -267,7 +273,8 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
-        # Controllers of pages are not direct children; their page emits their messages.
+        # Controllers of pages are not direct
+        # children; their page emits their messages.
         direct_children = Qt.FindChildOption.FindDirectChildrenOnly
         for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
@@ -295,7 +302,8 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
-        # Each problem is shown once, although several pages are connected.
+        # Each problem is shown once, although
+        # several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))
@@ -387,7 +395,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        """Show data that were opened, and their runs; offer to start runs that wait for them."""
+        """Show data that were opened, and their runs; offer to start runs that wait for them.
+
+        Notices on earlier data are closed.
+        """
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
@@ -404,7 +415,7 @@ class MainWindow(QMainWindow):
         ):
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
-            self.setFocus()  # Tab goes to the Run button
+            self.setFocus()  # so that the key Tab leads to the Run button first
 
     def _show_page(self, key: str) -> None:
         """Show a page, as a command asks for."""
@@ -506,7 +517,8 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the commands that are possible now, and name the window after data and study."""
-        # The keys of commands with whether each is possible, of the core and of plug-ins.
+        # The keys of commands with whether each is
+        # possible, of the core and of plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(

@@ -11,8 +11,8 @@ import pytest
 from wording import naming
 
 from rankstudio.cli.progress_bar import (
+    AllRuns,
     ProgressBar,
-    Whole,
     clock,
     last_state,
     preparation,
@@ -133,7 +133,7 @@ def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
     plan = Plan(
         str(folder), parameters={"regularization": "2^-1", "n_features_to_select": 3}
     )
-    whole = Whole(3)
+    whole = AllRuns(3)
     assert str(whole) == "Run 1 of 3"
     for _ in range(2):
         with ProgressBar(stream, whole) as progress:
@@ -149,14 +149,14 @@ def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
 
 def test_what_a_study_tells_again_is_no_measure_of_time(folder, tmp_path) -> None:
     plan = Plan(str(folder), "rankrls", {"regularization": "2^0..2^3"})
-    whole = Whole(3)
+    whole = AllRuns(3)
     with Study.create(tmp_path / "a.rankstudio") as study:
         for _ in range(2):
             with ProgressBar(Terminal(), whole) as progress:
                 for event in run_stored(plan, open_dataset(folder), study):
                     progress.show(event)
     assert str(whole).startswith("Run 3 of 3, 0:")
-    alone = Whole(2)
+    alone = AllRuns(2)
     alone.add(whole.left(), worked=True)  # as if the second had not been
     assert alone.left() == pytest.approx(whole.left())
 

@@ -130,7 +130,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         window.sections.evidence.show_sizes()
 
     def select_for_queries() -> None:
-        window.session.look_at(1)
+        window.session.show_fold(1)
         window.workspace.show_page("queries")
         queries = window.sections.queries
         queries.bar.scope._buttons()[-1].click()

@@ -106,7 +106,7 @@ def finished(
 ) -> Iterator[MainWindow]:
     with open_window(theme, tmp_path_factory.mktemp("config"), folds) as window:
         finish(window)
-        window.session.look_at(1)
+        window.session.show_fold(1)
         settle(window)
         yield window
 

@@ -40,7 +40,7 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(
     assert field.value == "smallest"
     finish(window)
     for fold in (1, 2):
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         settle(window)
         marked, model = smallest_of(window), window.current.model
         if marked is not None:
@@ -147,13 +147,13 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(
     curves = ran.sections.select.curves
     found = {}
     for fold in (1, 2):
-        ran.session.look_at(fold)
+        ran.session.show_fold(fold)
         settle(ran)
         found[fold] = smallest_of(ran)
         assert curves.smallest.isHidden() == (found[fold] is None)
     fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
     k, best, p = marked
-    ran.session.look_at(fold)
+    ran.session.show_fold(fold)
     settle(ran)
     plot = curves.validation_plot
     assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
@@ -170,7 +170,7 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(
     assert f"k = {best}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
     assert ran.current.model.x_value == best
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     assert curves.smallest.isHidden()
     assert plot.family.smallest is None
 
@@ -214,7 +214,7 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(
     ran: MainWindow,
 ) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     before = ran.current.model
     assert before is not None
     order = [row.feature_id for row in ran.sections.features.features.table.rows()]
@@ -225,9 +225,9 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(
     rows = ran.sections.features.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     assert ran.current.model is None  # the path that is there is of another fold
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     wait_until(lambda: ran.current.model is not None)
     ran.sections.features.features.toggled.emit("banned", order[0])
     wait_until(lambda: ran.sections.features.features.table.rows()[-1].banned)
@@ -259,7 +259,7 @@ def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(ran: MainWindow) -> N
 
 
 def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> None:
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     record = ran.runs.shown
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(ran, 1), mean)
@@ -271,7 +271,7 @@ def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> No
 
 
 def test_the_measure_menu_changes_what_is_shown(ran: MainWindow) -> None:
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     record = ran.runs.shown
     action = next(
         a for a in ran.commands.submenus["measure"].actions() if a.data() == "NDCG@10"

@@ -58,7 +58,7 @@ def used(window: MainWindow) -> tuple[object, ...]:
 @pytest.fixture
 def looked(ran: MainWindow) -> MainWindow:
     """A window on the first fold of a run, at rest."""
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     wait_until(lambda: bool(ran.current.test))
     return ran
@@ -291,7 +291,7 @@ def test_an_inspection_ends_with_another_run_and_is_not_stored(
 def test_while_all_folds_are_shown_a_point_is_inspected_and_chosen_too(
     ran: MainWindow,
 ) -> None:
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     settle(ran)
     plot = ran.sections.select.curves.validation_plot
     plot.flush()

@@ -70,7 +70,7 @@ def test_inner_folds_validate_where_no_part_does(
         finish(window)
         record = window.runs.shown
         assert record.state is RunState.DONE
-        window.session.look_at(2)
+        window.session.show_fold(2)
         curves = window.sections.select.curves
         assert curves.validation_plot.isVisible()
         for setting in (0, 1):

@@ -58,7 +58,7 @@ def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
     finish(window)
     record = window.runs.shown
     assert record.failure == ""
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     return record
 
@@ -172,7 +172,7 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
 
 def check_means(window: MainWindow, record: RunRecord) -> None:
     """Over all folds the curves are means, as far as the shortest path goes."""
-    window.session.look_at(None)
+    window.session.show_fold(None)
     ys = np.asarray(window.sections.select.curves.validation_plot.family[0].ys)
     paths = [record.paths[fold, 0].validation["MAP"] for fold in (1, 2)]
     assert ys.size == min(path.size for path in paths)
@@ -221,13 +221,13 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     record = run_plan(ran, KINDS["ranked"])
     plot = ran.sections.select.curves.validation_plot
     for fold in (1, 2):
-        ran.session.look_at(fold)
+        ran.session.show_fold(fold)
         baseline = record.folds[fold].baseline
         assert plot.family.reference == (
             baseline.validation["MAP"],
             f"best single feature: {baseline.name}",
         )
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     assert plot.family.reference is None
     settle(ran)
 
@@ -266,7 +266,7 @@ def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(
     record = ran.runs.shown
     assert record is not None and record.plan.method == key
     assert (record.failure, record.state) == ("", RunState.DONE)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     check_choice(ran, record)
     check_features(ran, record)

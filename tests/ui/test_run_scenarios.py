@@ -38,7 +38,7 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     assert record.state is RunState.DONE
     assert record.result is not None
     for fold in (1, 2):
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         chosen = record.folds[fold].chosen
         model = window.current.model
         assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
@@ -105,7 +105,7 @@ def test_pause_resume_step_and_stop(opened: Opened, folds: Path) -> None:
         assert record.state is RunState.CANCELLED
         assert set(record.folds) == {1}
         assert len(record.paths) >= 3
-        window.session.look_at(1)
+        window.session.show_fold(1)
         assert window.current.model.step is record.folds[1].chosen.step
 
 
@@ -117,7 +117,7 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         wait_until(lambda: window.session.fold == 2)
         window.commands["stop_all"].trigger()
         wait_until(lambda: not window.runs.busy)
-        window.session.look_at(1)
+        window.session.show_fold(1)
         window.session.change("editing", seed=1)  # the same plan would be resumed
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[1].unit is not None)
@@ -185,7 +185,7 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
         wait_until(lambda: record.state.ended)
         assert set(record.paths) == {(1, 0)}
         window.session.show_measure("NDCG@3")
-        window.session.look_at(1)
+        window.session.show_fold(1)
         window.session.select(record.combinations[0], 2)
         settle(window)
         before, model = record.paths[1, 0], window.current.model

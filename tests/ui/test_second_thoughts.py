@@ -43,10 +43,10 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(
     window: MainWindow,
 ) -> None:
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.session.change("editing", method="rankrls", parameters={})
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     ranker = window.current.model
     window.sections.compare.panel.selected.emit(1)
     settle(window)
@@ -184,7 +184,7 @@ def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(
         "two axes", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)}
     )
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.session.change("one axis", method="greedy-rankrls", parameters={})
     settle(window)
     assert (
@@ -211,7 +211,7 @@ def test_the_first_run_of_a_new_study_has_no_choice_of_the_study_before(
         words = {"importance": ("map", "ndcg@10"), "regularization": (1.0,)}
         window.session.change("an axis of words", method="gas", parameters=words)
         finish(window)
-        window.session.look_at(1)
+        window.session.show_fold(1)
         window.session.select(("ndcg@10",), 2)
         window.commands["page_compare"].trigger()
         window.study_files.new()

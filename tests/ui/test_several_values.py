@@ -48,7 +48,7 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(
         longest = max(len(path.steps) for path in record.paths.values())
         assert longest == N_STEPS
         for setting, (_, size, _) in enumerate(record.combinations):
-            window.session.look_at(1)
+            window.session.show_fold(1)
             window.session.select(record.combinations[setting], None)
             model = window.current.model
             assert (model.key, len(model.path.steps)) == (setting, size or N_STEPS)
@@ -61,7 +61,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) 
         "editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker
     )
     finish(ran)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     ran.session.select(("unit", 4.0), 3)
     slider = ran.sections.select.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)

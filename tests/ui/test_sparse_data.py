@@ -87,7 +87,7 @@ def shown(stage: Stage, plan: dict[str, Any], complaints: Complaints) -> Texts:
     window.commands["run"].trigger()
     stage.rest()
     assert window.runs.shown.failure == ""
-    window.session.look_at(1)
+    window.session.show_fold(1)
     texts: Texts = {}
     for place in places(window):
         window.workspace.show_page(place)

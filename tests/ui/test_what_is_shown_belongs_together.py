@@ -278,7 +278,7 @@ def test_the_seal_leaves_no_sentence_behind(
     window: MainWindow, questions: list[str]
 ) -> None:
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     belongs_together(window)
     for place in (2, 3):
         window.commands["seal"].trigger()

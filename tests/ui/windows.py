@@ -177,7 +177,7 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
     session.look_by(plan.convention)
     session.select_by_measure(False)
     session.show_measure(measure)
-    session.look_at(fold)
+    session.show_fold(fold)
     window.workspace.bring_back()
     for page in window.workspace._pages.values():
         page.restore_panels()

@@ -66,10 +66,11 @@ class ExportController(Controller):
         self._window = parent
 
     def dialog(self) -> ExportDialog:
-        """Return the export dialog with all present items, on the chosen model, not an inspected one.
+        """Return the export dialog, with all that can be exported of the chosen model.
 
-        A chip in the dialog tells that the model was chosen by hand; its button goes back
-        to the one that the run chose, whose items are listed then.
+        Inspecting another model ends. If the model was chosen
+        by hand, a chip says so; its button goes back to the
+        model that the run chose, and lists the items of that.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -101,7 +102,8 @@ class ExportController(Controller):
         The figure of `plot`, which asks for the dialog, is the first one, even if the
         plot is not in the list of exports.
         """
-        # Figures are of the chosen model, not of one that is inspected.
+        # Figures are of the chosen model,
+        # not of one that is inspected.
         self._session.end_inspection()
         listed_figures = plot_figures(self._models, self._sections)
         figures = [figure for source, figure in listed_figures if source is not plot]
@@ -141,13 +143,13 @@ class ExportController(Controller):
     def _ask_all(
         self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float
     ) -> None:
-        """Ask for a folder, and save all figures of the study in it; "" is a cancelled dialog."""
+        """Ask for a folder, and save all figures of the study in it."""
         folder = QFileDialog.getExistingDirectory(
             dialog,
             tr("Save all figures of the study"),
             self._settings.text("export/folder"),
         )
-        if folder:
+        if folder:  # "" if the user has cancelled
             self.save_all(dialog, style, format_name, dpi, Path(folder))
 
     def save_all(
@@ -160,11 +162,13 @@ class ExportController(Controller):
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
-        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the dots per
-        inch. The dialog reports what was written, or why nothing was.
+        ``format_name`` is a format of images, such as
+        "pdf", and ``dpi`` the dots per inch. The dialog
+        reports what was written, or why nothing was.
         """
 
-        # Called with the contents of all files, once they are drawn.
+        # Called with the contents of all
+        # files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
             """Write the drawn files, each a pair of path and contents; ask before files are replaced."""
             existing = [path.name for path, _ in files if path.exists()]
@@ -177,8 +181,11 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                self._remember(folder / "figures")  # a file in that folder
-                # a text file with the caption stands beside each figure
+                # `_remember` stores the folder
+                # of a file; any name will do
+                self._remember(folder / "figures")
+                # a text file with the caption
+                # stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn(

@@ -105,7 +105,8 @@ class ExportDialog(SavingDialog):
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
-        # The list is filled row by row: the item is shown once, at the end.
+        # The list is filled row by row: the
+        # item is shown once, at the end.
         with QSignalBlocker(self._list):
             self._list.clear()
             self._fill_list()
@@ -129,13 +130,15 @@ class ExportDialog(SavingDialog):
         if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
-        # The call that writes nothing refuses files that are open here, before the
-        # question to replace files.
+        # `write` refuses files that are open in this window.
+        # So it is called first with a function that writes
+        # nothing, before the user is asked to replace files.
         if not self.write(path, lambda: None, paths) or not self.may_replace(
             path, paths
         ):
             return
-        # What takes long is written on the worker, the rest at once.
+        # A writer with `begin` takes long, and
+        # writes on the worker; others write at once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -169,7 +172,9 @@ class ExportDialog(SavingDialog):
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job as a bar, and also in words if its file is the selected one."""
-        if not isinstance(message, WorkProgress):  # another message of the job
+        # A job may send other messages,
+        # such as the sentence at its end.
+        if not isinstance(message, WorkProgress):
             return
         self._bar.show()
         self._bar.set_share(message.share)
@@ -288,7 +293,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_format(self) -> None:
-        """Show the description of the selected format, and the reason if it cannot be written."""
+        """Show the description of the selected format, or why it cannot be written."""
         self._help.setText(
             "\n\n".join(filter(None, [self.current.help, self._writer.help]))
         )

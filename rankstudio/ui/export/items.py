@@ -63,8 +63,9 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
-    # File names begin with the name of the data. The model is written only once the user
-    # saves it, so that function is passed on.
+    # File names begin with the name of the data. `portable`
+    # makes the model in the form in which it is written; it
+    # is called only once the user saves the model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
     reason_for_absence = no_model_reason(session, current)
@@ -116,7 +117,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that names its source."""
-    plot.flush()  # changes of the last milliseconds
+    plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
@@ -141,7 +142,8 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 def _source_caption(models: Models, *, compared: bool) -> str:
     """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model.
 
-    ``compared`` tells whether the plot compares runs. Return "" without data.
+    ``compared`` tells whether the plot
+    compares runs. Return "" without data.
     """
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
@@ -183,8 +185,9 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    A model with no weights has no CSV. ``portable`` returns the model in the form in
-    which models are written; ``reason`` says why there is none, "" if there is one.
+    A model with no weights has no CSV. ``portable`` returns
+    the model in the form in which models are written;
+    ``reason`` says why there is none, "" if there is one.
     """
 
     def write(path: Path) -> None:
@@ -227,7 +230,8 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 def no_model_reason(session: Session, current: CurrentModel) -> str:
     """Return the reason why there is no current model, and what the user can do.
 
-    Without data, a run, a single fold or a finished fold there is none.
+    Without data, a run, a single fold
+    or a finished fold there is none.
     """
     record = current.shown.record
     fold = session.watched
@@ -361,7 +365,8 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
-        # "": nothing of the figure is lost in the file
+        # `on_done` takes a sentence on what
+        # is lost in the file, "" for nothing
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )
@@ -401,7 +406,8 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
     for form in PLAN_FORMATS:
-        # no folder for results, and no versions with which a run was computed
+        # There is no folder for results (""), and there are no versions ({}), as those
+        # belong to a run.
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",
@@ -430,7 +436,8 @@ def code_items(
     labels : Mapping of str to str
         Labels of the items, by the suffixes of the files.
     code : Mapping of str to str
-        Contents of the files, by their suffixes; empty if there is no code.
+        Contents of the files, by their
+        suffixes; empty if there is no code.
     name : str
         Suggested file name without its suffix.
     unavailable : str
@@ -473,7 +480,8 @@ def feature_set_item(
 ) -> ExportItem:
     """Return the item of the imported feature set, reduced to the features of the current model.
 
-    ``absent`` is the reason why there is no current model, if there is none.
+    ``absent`` is the reason why there is
+    no current model, if there is none.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -525,7 +533,8 @@ def model_formats_item(
     selected : SelectedModel, optional
         The current model, if there is one.
     portable : callable
-        Returns the current model in the form in which models are exported.
+        Returns the current model in the
+        form in which models are exported.
     worker : Worker
         Verifies written files by comparing rankings.
     stem : str
@@ -533,7 +542,8 @@ def model_formats_item(
     reason : str
         Reason why there is no model to write; "" if there is one.
     feature_set : FeatureSet, optional
-        Feature set of a search engine, with the definitions of the features.
+        Feature set of a search engine, with
+        the definitions of the features.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -567,14 +577,15 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in one format, which also verifies that the written file ranks alike.
 
-    A format of RankStudio writes at once and verifies on the worker. A format of
-    another package does both on the worker, as its code may take long.
+    A format of RankStudio itself is written at once and verified on the worker. A format
+    of another package (``form.package``) does both on the worker, as its code may take
+    long.
     """
 
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
-    # The documents whose rankings are compared.
+    # The documents that both the model and the written file rank.
     def trial_parts() -> Sequence[RankingDataset]:
         assert selected is not None  # else nothing is written
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
@@ -644,7 +655,8 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available lists the formats of a single file.
+    # An item that is not available lists
+    # the formats of a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -710,8 +722,9 @@ def _dataset_writers(
 ) -> tuple[FormatWriter, ...]:
     """Return a writer of a dataset, with the features of some ids only, for each data format.
 
-    Features are renumbered from 1. None stands for data that cannot be written: then the
-    writers are there to fill the list of formats.
+    Features are renumbered from 1. Without a dataset
+    (None), the item cannot be exported: then the writers
+    only fill the list of formats, and are never called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
@@ -733,7 +746,8 @@ def _dataset_writers(
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # one file after the other, so that writing can be stopped
+            # one file after the other, so
+            # that writing can be stopped
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:

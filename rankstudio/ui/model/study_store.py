@@ -95,9 +95,11 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        # so that no study is closed between a note's removal and its writing
+        # so that no study is closed between
+        # a note's removal and its writing
         self._writing = threading.Lock()
-        # functions that write what the window requested, not yet called
+        # functions that write what the
+        # window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property
@@ -127,7 +129,8 @@ class StudyStore:
         Raises
         ------
         PlanError, ParameterError
-            If the plan does not fit the data; then nothing is written to the study.
+            If the plan does not fit the data;
+            then nothing is written to the study.
         StoreError
             If the run cannot be stored.
         """
@@ -145,18 +148,20 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study and reads its runs, the oldest first.
 
-        The job yields an OpenedStudy, then one RunRecord for each run, and last a
-        sentence on each damage. The study does not become the one in which runs are
-        stored; :meth:`switch_to` does that. If this window still has the study open and
-        is about to close it, the job waits for that.
+        The job yields an OpenedStudy, then one RunRecord for each
+        run, and last a sentence on each damage. The study does not
+        become the one in which runs are stored; :meth:`switch_to`
+        does that. If this window still has the study open and is
+        about to close it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             """Open the study, and yield it, its runs and remarks on damage; called on the worker."""
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait for that,
-            # up to 10 seconds. Then an error says that the file is in use.
+            # The same file may still be open here, and is
+            # being closed: wait for that, up to 10 seconds.
+            # Then an error says that the file is in use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -173,7 +178,8 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
-            # First the study, then its runs one by one, then remarks on damage.
+            # First the study, then its runs one
+            # by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -196,19 +202,22 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not named it: then it lies in the
-        folder of the program's own studies, and the copy takes its place.
+        The previous file is removed if the user has not
+        named it: then it lies in the folder of the
+        program's own studies, and the copy takes its place.
 
         Raises
         ------
         StoreError
-            If the file cannot be written; then the previous file stays in use.
+            If the file cannot be written; then
+            the previous file stays in use.
         """
         study = self._study or self._make()
         previous_path = study.path
         study.save_as(path)
         if self.is_own(previous_path) and previous_path != study.path:
-            # if the previous file cannot be removed, it stays beside the copy
+            # if the previous file cannot be
+            # removed, it stays beside the copy
             with suppress(OSError):
                 previous_path.unlink()
 
@@ -279,8 +288,9 @@ class StudyStore:
 def read_sample_run() -> RunRecord:
     """Read the finished run of the sample, which comes with the program.
 
-    None of the user's studies stores the run. So its record has no key in a study
-    (``stored``), and no reason why the run cannot be resumed (``why_not_on``).
+    None of the user's studies stores the run. So its
+    record has no key in a study (``stored``), and no
+    reason why the run cannot be resumed (``why_not_on``).
 
     Raises
     ------
@@ -307,10 +317,11 @@ def _read_run(
 ) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its plan names the data by the
-    path at which they can be opened here. Until the data are open, a dataset without
-    documents takes their place; ``datasets`` caches these, so that runs on the same
-    data share one.
+    The record has the run's number in the study, and its
+    plan names the data by the path at which they can be
+    opened here. Until the data are open, a dataset
+    without documents takes their place; ``datasets``
+    caches these, so that runs on the same data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.
@@ -328,8 +339,9 @@ def _read_run(
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share one dataset without documents. It
-    # has the validation and test parts that were measured.
+    # Runs on the same parts of the same data share
+    # one dataset without documents. It has the
+    # validation and test parts that were measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -388,9 +400,11 @@ def _reason_not_resumable(
     Parameters
     ----------
     recorded : mapping
-        The versions that the run began with, by the name of the software.
+        The versions that the run began
+        with, by the name of the software.
     entries : sequence of CodeSource
-        The pieces of code that compute the run: methods, and code of plug-ins.
+        The pieces of code that compute the
+        run: methods, and code of plug-ins.
     """
     for entry in entries:
         if entry.lacking:  # a sentence on the software that is not installed

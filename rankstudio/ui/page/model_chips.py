@@ -29,7 +29,10 @@ def as_choice(model: SelectedModel | None) -> Choice:
 
 
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
-    """Return the name of the model of a choice: "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ."""
+    """Return the name of the model of a choice, which tells it apart from the choice ``other``.
+
+    It is "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ.
+    """
     axes = plan.axes
     values = choice.values
     label = ""
@@ -46,7 +49,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
             if counts_rounds
             else f"k = {choice.place}"
         )
-    # With the parameters of the other model, the size suffices to tell them apart.
+    # With the parameters of the other model,
+    # the size suffices to tell them apart.
     parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
@@ -94,7 +98,8 @@ class ChooseButtons(QObject):
         ----------
         panel : Panel
         offers : callable
-            Returns whether models are inspected in the panel now; called by :meth:`show`.
+            Returns whether models are inspected in
+            the panel now; called by :meth:`show`.
         """
         button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -107,8 +112,9 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
-        # ``differs`` is the inspected model, None if it is the chosen one. While all
-        # folds are shown, the view has no models, only the choices have.
+        # `inspected_choice` is None if the inspected model
+        # is the chosen one. While all folds are shown, the
+        # view has no models, so the choices are named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -212,7 +218,8 @@ class FormChip(QObject):
         self._current: CurrentModel = models.current
         self._chip = chip
         runs = models.runs
-        # The chip tells of the form, the shown run, and the runs of the list.
+        # The chip tells of the form, the
+        # shown run, and the runs of the list.
         form_or_run_changed = models.current.changed, models.session.planChanged
         list_changed = (
             runs.labelled,
@@ -233,7 +240,8 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # With the title of the run, the form is called "changed".
+        # If both have the same title, the text
+        # calls the form "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

@@ -31,7 +31,7 @@ Part = tuple[QWidget, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class _Outside:
+class _PoppedOut:
     """State of a panel that is in a window of its own.
 
     Attributes
@@ -55,8 +55,9 @@ class _Outside:
 class Page(QWidget):
     """A page of the window: panels between splitters.
 
-    A double click on the header of a panel gives the panel the whole page, or takes the
-    page back. The menu of the header also gives the panel a window of its own.
+    A double click on the header of a panel gives the panel
+    the whole page, or takes the page back. The menu of the
+    header also gives the panel a window of its own.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ class Page(QWidget):
     content : Splitter
         The splitter with the panels; see `row` and `column`.
     controllers : sequence of Controller
-        Controllers of all pages; the page takes those whose first panel it contains.
+        Controllers of all pages; the page takes
+        those whose first panel it contains.
     foot, head : QWidget, optional
         A line at the bottom or at the top, which stays visible when a panel fills the
         page.
@@ -97,19 +99,23 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
-        # While a panel fills the page: that panel, the widgets hidden for it, and the
-        # sizes from before.
+        # While a panel fills the page: that panel, the widgets that are hidden for it,
+        # and the sizes of all splitters from before.
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
-        # of windows, by the names of their panels
+        # Geometries of the windows, by the names of
+        # their panels; and the panels that have windows
+        # now, each with what is needed to bring it back.
         self._geometries: dict[str, QByteArray] = {}
-        self._windows: dict[Panel, _Outside] = {}
-        # names of panels whose windows open when the page is shown first
+        self._windows: dict[Panel, _PoppedOut] = {}
+        # names of panels whose windows
+        # open when the page is shown first
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        # A controller belongs to the page that contains its first panel.
+        # A controller belongs to the page
+        # that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
@@ -166,9 +172,10 @@ class Page(QWidget):
     def maximise(self, panel: Panel) -> None:
         """Give a panel the whole page by hiding the siblings of the panel and of the splitters around it."""
         self.restore_panels()
-        if panel in self._windows:  # it is not on the page
+        if panel in self._windows:  # a panel in a window of its own is not on the page
             return
-        # The sizes of all splitters are remembered, to be restored later.
+        # The sizes of all splitters are
+        # remembered, to be restored later.
         self._maximized_panel = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
@@ -204,7 +211,8 @@ class Page(QWidget):
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
-        # A hidden widget takes the position of the panel, so that it can come back.
+        # A hidden widget takes the position of
+        # the panel, so that it can come back.
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
@@ -214,7 +222,7 @@ class Page(QWidget):
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
         stand_in.hide()
         window = PanelWindow(panel, self.window())
-        self._windows[panel] = _Outside(
+        self._windows[panel] = _PoppedOut(
             window=window, splitter=splitter, stand_in=stand_in, sizes=sizes
         )
         self._show_if_used(splitter)
@@ -232,7 +240,8 @@ class Page(QWidget):
     def _bring_back(self, panel: Panel) -> None:
         """Put a panel, whose window was closed, back into its splitter.
 
-        The sizes from before are restored once no panel has a window any more.
+        The sizes from before are restored
+        once no panel has a window any more.
         """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
@@ -249,12 +258,13 @@ class Page(QWidget):
                 splitter.setSizes(sizes)
 
     def _show_if_used(self, splitter: Splitter) -> None:
-        """Hide a splitter without visible widgets, or show it again; repeat that for the splitters around it.
+        """Hide a splitter without visible widgets, or show it again; do the same with the splitters around it.
 
         The space of hidden widgets goes to the largest visible widget.
         """
         while True:
-            # A hidden widget has no size; what remains goes to the largest one.
+            # The sum of the sizes stays, although
+            # a hidden widget has the size 0.
             total_size = sum(splitter.sizes())
             widgets = [splitter.widget(i) for i in range(splitter.count())]
             visible = [
@@ -317,12 +327,13 @@ class Page(QWidget):
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
-        # A page that was not visited yet has not opened the windows of last time.
+        # A page that was not visited yet has
+        # not opened the windows of last time.
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
-            # While panels have windows of their own, the sizes before the first of them
-            # was taken are stored.
+            # While panels have windows of their own, the sizes from before the first
+            # panel left the page are stored.
             all_sizes = next(
                 (outside.sizes for outside in self._windows.values()), None
             )
@@ -344,11 +355,11 @@ class Page(QWidget):
                 self.pop_out(panel)
 
     def restore(self, settings: Settings) -> None:
-        """Restore the state that :meth:`save` stored.
+        """Restore the stored sizes of panels, widths of columns and open disclosures.
 
         Windows of panels open later, with :meth:`reopen_windows`.
         """
-        # Names of panels, and below, sizes and places, by the names of the widgets.
+        # The names of the panels that had windows of their own.
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
@@ -360,7 +371,8 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
-            # Damaged sizes, or those of another number of widgets, are ignored.
+            # Damaged sizes, or those of another
+            # number of widgets, are ignored.
             sizes = [
                 int(size)
                 for size in text.split()
@@ -370,7 +382,7 @@ class Page(QWidget):
                 splitter.setSizes(sizes)
 
     def toggle(self, panel: Panel) -> None:
-        """Give a panel the whole page, or put it back in its place if it fills the page or has a window."""
+        """Give a panel the whole page; put it back if it fills the page already, or has a window."""
         if panel in self._windows:
             self._windows[panel].window.close()
         elif panel is self._maximized_panel:
@@ -416,7 +428,8 @@ class Splitter(QSplitter):
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
-        # a part is a widget, its share of additional space, and its initial size
+        # a part is a widget, its share of
+        # additional space, and its initial size
         for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
             self.setStretchFactor(position, stretch)

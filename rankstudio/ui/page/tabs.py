@@ -21,7 +21,8 @@ class Tab:
     content : QWidget
         Shown while the tab is chosen.
     beside : QWidget, optional
-        Widget at the right end of the line of tabs, shown with the content.
+        Widget at the right end of the line
+        of tabs, shown with the content.
     """
 
     label: str
@@ -71,7 +72,8 @@ class PageTabs(QWidget):
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
         hidden_tabs = list(tabs.values())[1:]
-        # only hidden, never shown here: a widget without a parent opens a window
+        # The first tab is visible anyway. To show its widgets here, while they have no
+        # parent yet, would open a window for each.
         for tab in hidden_tabs:
             for part in (tab.content, tab.beside):
                 if part is not None:
@@ -90,7 +92,8 @@ class PageTabs(QWidget):
     def _show(self) -> None:
         """Show the content of the chosen tab, and hide that of the others."""
         self.left.emit()
-        # the chosen title is bold: without room for it, Qt would scroll the bar
+        # The title of the chosen tab is bold, and so wider. Without room for it, Qt would
+        # scroll the bar.
         self.bar.updateGeometry()
         for key, tab in self._tabs.items():
             tab.content.setVisible(key == self.key)

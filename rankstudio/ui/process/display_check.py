@@ -59,12 +59,13 @@ def why_no_window() -> str | None:
 
 
 def missing_libraries(*binaries: str) -> tuple[str, ...]:
-    """Return the missing system libraries that Qt's libraries and the given plugins need.
+    """Return the names of the missing system libraries that Qt's own libraries need.
 
     Parameters
     ----------
     *binaries : str
-        Paths below PySide6's folder ``Qt``, such as ``plugins/platforms/libqxcb.so``.
+        Further binaries to test, as paths below PySide6's folder ``Qt``, such as the
+        plugin ``plugins/platforms/libqxcb.so``.
     """
     spec = find_spec("PySide6")
     if spec is None or not spec.submodule_search_locations:
@@ -142,7 +143,8 @@ def _load_error(library: str) -> str | None:
 def _platform_plugin(chosen: str) -> str:
     """Return the path of the platform plugin that Qt is going to load; "" if that is not known.
 
-    ``chosen`` is the user's choice, such as "xcb" or "offscreen:size=1x1;xcb" with an
+    ``chosen`` is the user's choice, such as
+    "xcb" or "offscreen:size=1x1;xcb" with an
     option and an alternative; "" for none.
     """
     platform = chosen.partition(":")[0].partition(";")[0]
@@ -174,7 +176,8 @@ def _unreachable_display() -> str | None:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return None
-    # The types of the C functions: by default, a pointer would be cut to 32 bits.
+    # The types of the C functions: by default,
+    # a pointer would be cut to 32 bits.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)

@@ -151,7 +151,7 @@ class RunController(PageController):
             if record is not self._runs.shown:
                 look_at(self._session, self._runs, record)
             if record.unit is not None:
-                self._session.look_at(record.unit.fold)
+                self._session.show_fold(record.unit.fold)
         self.followingChanged.emit()
 
     @Slot(object)
@@ -577,7 +577,7 @@ class RunController(PageController):
         match event:
             # A new unit: its fold is shown, unless all folds are shown.
             case UnitStarted() if self._following and fold is not None:
-                self._session.look_at(event.unit.fold)
+                self._session.show_fold(event.unit.fold)
             case BaselineFound() if event.fold == fold:
                 self._draw_baseline(record)
             # A step of the shown fold extends its curve.

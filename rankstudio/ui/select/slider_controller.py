@@ -51,7 +51,9 @@ class SliderController(QObject):
         values = tuple(
             value if axis == slider_axis else present for axis, present in axis_values
         )
-        self._current.look_at(values, self._session.choice.place, gliding=True)
+        self._current.inspect_or_choose(
+            values, self._session.choice.place, gliding=True
+        )
 
     @Slot()
     def _show(self) -> None:

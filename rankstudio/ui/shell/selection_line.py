@@ -372,7 +372,7 @@ class SelectionController(QObject):
         elif part == "parameters":
             self._inspect_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
-            self._current.look_at(
+            self._current.inspect_or_choose(
                 model.values, value if isinstance(value, int) else None
             )
 
@@ -387,7 +387,7 @@ class SelectionController(QObject):
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.
-            self._current.look_at(values, None)
+            self._current.inspect_or_choose(values, None)
         elif selected_model is not None and self._current.inspects:
             self._session.inspect(selected_model.values, selected_model.x_value)
         else:

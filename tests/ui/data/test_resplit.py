@@ -52,7 +52,7 @@ def test_a_protocol_divides_the_data_and_is_what_is_run(window: MainWindow) -> N
 def test_a_protocol_is_taken_back_and_done_again(window: MainWindow) -> None:
     finish(window)
     given = window.session.dataset
-    window.session.look_at(2)
+    window.session.show_fold(2)
     divide(window, "split 60/20/20")
     assert len(window.session.dataset.folds) == 1  # type: ignore[union-attr]
     assert window.session.fold == 1

@@ -187,7 +187,7 @@ def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
     )
     settle(window)
     for fold in (1, 2):
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         settle(window)
     assert not shown
     window.workspace.show_page("data")
@@ -195,7 +195,7 @@ def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
     assert "fold 2" in shown[-1]
     assert "fold 2" in statistics.caption()
     assert statistics.table.rows()
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     assert "fold 1" in statistics.caption()
 

@@ -312,7 +312,7 @@ def test_under_all_folds_and_under_a_fold_the_dialog_writes_it_by_mouse(
     finish(window)
     contents = []
     for number, fold in enumerate((None, 2)):
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         dialog = window.export_controller.dialog()
         dialog.show()
         click_item(dialog, "final-model")
@@ -333,7 +333,7 @@ def test_under_all_folds_what_needs_a_fold_names_the_fold_and_the_final_model(
     window: MainWindow,
 ) -> None:
     finish(window)
-    window.session.look_at(None)
+    window.session.show_fold(None)
     dialog = window.export_controller.dialog()
     for key in ("model", "model-formats", "selected-data"):
         dialog.select(key)

@@ -86,7 +86,7 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
 def test_the_parts_of_the_fold_are_written_in_every_format(
     ran: MainWindow, tmp_path: Path
 ) -> None:
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     model, dataset = ran.current.model, ran.session.dataset
     assert model is not None and dataset is not None
     columns = sorted(model.step.selected)
@@ -114,7 +114,7 @@ def test_the_parts_of_the_fold_are_written_in_every_format(
 def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
     ran: MainWindow, tmp_path: Path
 ) -> None:
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     dialog = ran.export_controller.dialog()
     paths = [tmp_path / "criterion.svg", tmp_path / "validation.csv"]
     for path in paths:

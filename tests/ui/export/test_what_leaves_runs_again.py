@@ -149,7 +149,7 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
     monkeypatch.chdir(tmp_path)
     choose(ran, tmp_path)
     finish(ran)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     out = tmp_path / "out"
     out.mkdir()
@@ -199,7 +199,7 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
         "editing", parameters={"regularization": (4.0,), "n_features_to_select": 3}
     )
     finish(ran)
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     settle(ran)
     tests = ran.sections.contributed.controllers["permutation"].tests
     ran.commands["chance"].trigger()
@@ -238,7 +238,7 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     choose(ran, tmp_path)
     ran.session.change("editing", parameters={"n_features_to_select": 3}, seed=5)
     finish(ran)
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     settle(ran)
     items = {item.key: item for item in export_items(ran.models, ran.sections)}
     assert items["permutation.sh"].unavailable.startswith("No permutation test yet")

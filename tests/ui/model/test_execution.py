@@ -43,7 +43,7 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
         assert [s.coef.tobytes() for s in path.steps] == [
             s.coef.tobytes() for s in there.paths[place].steps
         ]
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     curves = window.sections.select.curves
     drawn = curves.validation_plot.family[1].ys

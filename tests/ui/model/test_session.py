@@ -74,7 +74,7 @@ def test_a_change_that_is_none_tells_nobody(session: Session) -> None:
         "editing", method=session.plan.method, parameters=session.plan.parameters
     )
     session.select(None, None)
-    session.look_at(session.fold)
+    session.show_fold(session.fold)
     session.show_measure(session.measure)
     assert told == []
     assert not session.undo.canUndo()
@@ -124,7 +124,7 @@ def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(
         method="greedy-rankrls",
         parameters={"regularization": (3.0,), "pinned": (2,)},
     )
-    session.look_at(2)
+    session.show_fold(2)
     session.open(
         FoldedDataset("Other", None, (Fold(7, part()),), convention="mslr"),
         "/data/other.txt",

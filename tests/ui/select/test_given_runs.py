@@ -193,7 +193,7 @@ def test_it_can_be_exported_saying_where_it_comes_from(
     )
     _second(ran)
     look_at(ran.session, ran.runs, ran.runs.records[1])
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     wait_until(lambda: ran.current.model is not None and ran.current.test)
     model = ran.current.model
     assert model is not None

@@ -47,7 +47,7 @@ def ran(window: MainWindow, fold: int = 0, **changes: Any) -> RunRecord:
     window.session.change("a method", **changes)
     finish(window)
     if fold:
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
     settle(window)
     record = window.runs.shown
     assert record is not None and record.result is not None
@@ -122,7 +122,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(
     settle(window)
     assert drawn(window)[0] == NAME and drawn(window)[1] != expected[1, 1 - chosen]
     window.session.show_measure("MAP")
-    window.session.look_at(2)
+    window.session.show_fold(2)
     measured(window)
     assert drawn(window)[1] == expected[2, window.current.model.key]  # type: ignore[union-attr,index]
     box.click()
@@ -132,7 +132,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(
 
 def test_over_all_folds_it_is_the_mean(window: MainWindow) -> None:
     record = ran(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
-    window.session.look_at(None)
+    window.session.show_fold(None)
     window.session.select((2.0,), 5)
     asked(window)
     expected = chosen_by_it(window, record)
@@ -270,7 +270,7 @@ def test_what_is_known_of_a_path_is_gone_on_with(
     box_of(window).click()
     wait_until(lambda: window.models.left_out.share)
     for fold in (2, 1):
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
     measured(window)
     chosen = record.folds[1].chosen.unit.position
     assert drawn(window)[1] == chosen_by_it(window, record)[1, chosen]
@@ -345,7 +345,7 @@ def test_a_run_from_preferences_has_the_box_too(
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     record = ran(window, **changes)
     assert preferences_of(record.plan)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     box = box_of(window)
     assert box.isVisible() and window.commands["left_out"].isEnabled()
@@ -399,7 +399,7 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(
     assert heat.isVisibleTo(window)
     assert heat.accessibleName() == "γ × λ"
     assert heat.left_out()
-    window.session.look_at(1)
+    window.session.show_fold(1)
     path_of = {path.unit.values: path for path in kernel.folds[1].paths}
     expected = [
         [path_of[value, gamma].validation[MAP][0] for value in (0.25, 1.0, 4.0)]
@@ -424,7 +424,7 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(
     heat.part_box.activated.emit(0)
     assert heat.plot.axes.title == "validation MAP"
     assert heat.plot.values[0, 0] == path_of[0.25, 0.5].validation["MAP"][0]
-    window.session.look_at(None)
+    window.session.show_fold(None)
     mean = np.mean(
         [fold.paths[0].validation["MAP"][0] for fold in kernel.folds.values()]
     )
@@ -449,7 +449,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         heat.caption()
         == "each cell with its best k · double-click a cell to choose its model"
     )
-    window.session.look_at(1)
+    window.session.show_fold(1)
     choose(heat.plot, 0, 1)
     model = window.current.model
     assert model is not None

@@ -354,7 +354,7 @@ def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(
     judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
     ran.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
     finish(ran)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     form, run = ran.sections.select.method.form, ran.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"

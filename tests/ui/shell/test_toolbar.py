@@ -194,7 +194,7 @@ def test_the_line_says_what_all_pages_show(window: MainWindow) -> None:
     ]
     window.commands["next_fold"].trigger()
     assert parts(window)[1] == "fold 1"
-    window.session.look_at(None)
+    window.session.show_fold(None)
     assert parts(window) == ["Small", "all folds", "run 1 Greedy RankRLS"]
     settle(window)
 
@@ -228,7 +228,7 @@ def test_what_was_open_lately_is_opened_from_the_line(
 ) -> None:
     menu = window.toolbar.line.menu("dataset")
     assert menu.entries() == [(str(folds), "Small"), ("", "Open…")]
-    window.session.look_at(2)
+    window.session.show_fold(2)
     menu.pick(str(folds))
     wait_until(lambda: window.session.fold == 1)
     settle(window)

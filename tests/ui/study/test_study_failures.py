@@ -126,7 +126,7 @@ def test_runs_are_shown_where_their_data_are_gone(opened: Opened, data: Path) ->
             "Open the data"
         )
         assert not window.commands["run"].isEnabled()
-        window.session.look_at(2)
+        window.session.show_fold(2)
         chosen = record.folds[2].chosen.unit.values
         window.session.select(
             next(values for values in record.combinations if values != chosen), 3
@@ -134,7 +134,7 @@ def test_runs_are_shown_where_their_data_are_gone(opened: Opened, data: Path) ->
         assert window.current.model is not None
         assert window.current.test == {}
         assert "are not open" in window.sections.features.features._test.text()
-        window.session.look_at(None)
+        window.session.show_fold(None)
         settle(window)
 
 

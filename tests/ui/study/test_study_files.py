@@ -42,7 +42,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
 ) -> None:
     with opened(data) as window:
         finish(window)
-        window.session.look_at(1)
+        window.session.show_fold(1)
         before = window.runs.records[0]
         row = window.sections.compare.panel.rows()[0]
         settle(window)

@@ -46,7 +46,7 @@ def prepare(window: MainWindow) -> None:
     """Run, and look at every page."""
     window.resize(1280, 760)
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     for page in PAGES:
         window.workspace.show_page(page.key)
         settle(window)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.progress_bar import AllRuns
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
-from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.run_loop import RunInProgress, carry_on
 from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.terminal import Block, tell
@@ -172,16 +172,16 @@ def _run_plans(
     """
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}  # training data by fold, grouped once for all plans
-    progress = Whole(len(plans))
+    progress = AllRuns(len(plans))
     with workers(args) as at_hand, study_at(args.study) as study, stopping() as stop:
         for name, plan in plans.items():
             tell(f"{progress}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            going = Going(plan, dataset, grouped, study, at_hand, progress)
+            work = RunInProgress(plan, dataset, grouped, study, at_hand, progress)
 
             # `carry_on` runs the plan, and returns whether it was stopped.
-            if stop.asked or carry_on(going, stop):
+            if stop.asked or carry_on(work, stop):
                 return None
-            results[name] = going.result()
+            results[name] = work.result()
     return results
 
 

@@ -17,7 +17,7 @@ def test_drift_from_training_to_validation_is_that_of_the_engine(
     theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
-        window.session.look_at(1)
+        window.session.show_fold(1)
         show_data(window)
         table = window.sections.data.statistics.table
         wait_until(lambda: table.rows() and table.rows()[0].contributed)
@@ -30,6 +30,6 @@ def test_drift_from_training_to_validation_is_that_of_the_engine(
             row.feature_id: row.contributed["drift"].number for row in table.rows()
         } == expected
         assert "drift" in [column.key for column in table.rows_model.columns]
-        window.session.look_at(None)
+        window.session.show_fold(None)
         wait_until(lambda: not any(row.contributed for row in table.rows()))
         settle(window)

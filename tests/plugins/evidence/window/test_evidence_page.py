@@ -159,7 +159,7 @@ def test_the_smallest_set_stands_beside_the_chosen_one(
         QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)  # it is shown already
         rest(ran)
         assert ran.current.model.step.n_selected == size and pressed.isChecked()
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     rest(ran)
     assert not row.isVisible()
 
@@ -270,7 +270,7 @@ def test_a_window_that_opens_at_the_page_computes_what_is_there(
     window.workspace.show_page("evidence")  # as the last time, before anything is seen
     window.show()
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     evidence = window.sections.evidence.evidence
     wait_until(lambda: evidence.progress(Package.FEATURES) is Progress.DONE)
 
@@ -753,7 +753,7 @@ def test_table_and_plots_are_exported(
 
 @pytest.mark.thorough
 def test_all_folds_have_no_selection(ran: MainWindow, seen: EvidenceController) -> None:
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     rest(ran)
     assert "single fold" in seen.panel.table.placeholder and not seen.panel.table.rows()
     wait_until(lambda: not seen.best.gap.isVisible())
@@ -777,7 +777,7 @@ def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     ran.session.change("groups", groups=groups, parameters=parameters)
     ran.commands["run"].trigger()
     wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     evidence = ran.sections.evidence.evidence
     if evidence.progress(Package.FEATURES) is Progress.OFFERED:

@@ -58,7 +58,7 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
     with opened(folds, config="other") as window:
         window.open_path(str(tmp_path / "kept.rankstudio"))
         wait_until(lambda: window.runs.records and window.session.has_documents)
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         wait_until(lambda: window.current.model is not None)
         window.session.select((1.0,), K)
         window.workspace.show_page("evidence")
@@ -114,7 +114,7 @@ def test_permutation_importance_comes_back_with_the_run_and_stands_in_the_report
     with opened(folds, config="other") as window:
         window.open_path(str(tmp_path / "kept.rankstudio"))
         wait_until(lambda: window.runs.records and window.session.has_documents)
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         wait_until(lambda: window.current.model is not None)
         window.workspace.show_page("evidence")
         rest(window)

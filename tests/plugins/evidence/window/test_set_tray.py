@@ -43,7 +43,7 @@ def tray(ran: MainWindow) -> SetTrayController:
 
 def shown(window: MainWindow) -> SetTrayController:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.workspace.show_page("features")
     settle(window)
     made = window.sections.evidence.tray
@@ -134,7 +134,7 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
         }
     window.session.change("editing", method="gas", **changes)
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.workspace.show_page("features")
     settle(window)
     tray, model = window.sections.evidence.tray, window.models.current.model
@@ -159,13 +159,13 @@ def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(
     finish(window)
     tray = shown(window)
     tray.remove(tray.features[0])
-    window.session.look_at(2)
+    window.session.show_fold(2)
     settle(window)
     wait_until(lambda: not tray.edited)
     assert set(tray._columns) == set(window.models.current.model.step.selected)
     window.session.change("editing", method="fsmrank", parameters={})
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     wait_until(lambda: not tray.trays[0].isVisible())
 

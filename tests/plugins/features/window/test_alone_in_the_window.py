@@ -24,7 +24,7 @@ def prepare(window: MainWindow) -> None:
 
 
 def shown_plot(window: MainWindow) -> AlonePlot:
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.workspace.show_page("data")
     settle(window)
     plot = window.sections.features.alone.panel.plot

@@ -31,7 +31,7 @@ def look(window: MainWindow) -> None:
 
 
 def look_at_first(window: MainWindow) -> None:
-    window.session.look_at(1)
+    window.session.show_fold(1)
     look(window)
 
 
@@ -68,7 +68,7 @@ def test_the_swap_that_is_told_is_what_retraining_gives(ran):
 
 def test_nothing_is_looked_for_while_the_page_is_not_seen_and_then_it_is_said(window):
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
     assert panel(window)._shown_substitutes is None
     said = []
@@ -94,7 +94,7 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
     few = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
     ran.session.change("editing", method="fsmrank", parameters=few)
     finish(ran)  # while the map is seen
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     first, second = (f"run {record.key}" for record in ran.runs.records)
     plot = panel(ran).plot
     wait_until(lambda: plot.shown is not None and len(plot.shown.groups) == 2)
@@ -116,7 +116,7 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
 
 def test_all_folds_have_no_substitutes_in_common(ran):
     look_at_first(ran)
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     wait_until(lambda: panel(ran).plot.shown is None)
     assert naming("single fold").search(panel(ran).plot.placeholder)
 
@@ -126,7 +126,7 @@ def test_the_map_is_offered_for_export_where_it_is_seen(ran, tmp_path):
         items = export_items(ran.models, ran.sections)
         return next((item for item in items if item.key == "plot-substitutes"), None)
 
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     assert offered() is None
     look(ran)

@@ -144,7 +144,7 @@ def run_method(window: MainWindow, method: str, **parameters: object) -> None:
         "editing", **{**LISTS, "method": method, "parameters": parameters}
     )
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.workspace.show_page("features")
     # the run brings a feature of its own
     wait_until(lambda: not window.refresh_timer.is_active)
@@ -213,7 +213,7 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(
         greedy = {"regularization": (1.0,), "n_features_to_select": 3}
         ran.session.change("editing", parameters=greedy, ranker_parameters=few)
         finish(ran)
-        ran.session.look_at(1)
+        ran.session.show_fold(1)
         ran.workspace.show_page("features")
         settle(ran)
         plot = ran.sections.features.why.panel.plot

@@ -44,7 +44,7 @@ def test_more_than_chance_leads_to_the_evidence(window: MainWindow) -> None:
 def test_of_a_ranker_the_panel_is_that_of_the_test_alone(ran: MainWindow) -> None:
     ran.session.change("the method", method="rankrls", parameters={})
     finish(ran)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     ran.workspace.show_page("evidence")
     rest(ran)
@@ -67,7 +67,7 @@ def test_documents_of_preferences_are_permuted(
     ran.commands["open_preferences"].trigger()
     wait_until(lambda: bool(preferences_of(ran.session.plan)))
     finish(ran)
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     settle(ran)
     tests = of(ran).tests
     row = of(ran).row

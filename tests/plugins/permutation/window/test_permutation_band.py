@@ -29,7 +29,7 @@ prepare = settle
 def finished(window: MainWindow) -> None:
     """Run the method of the form, and show the first fold."""
     finish(window)
-    window.session.look_at(1)
+    window.session.show_fold(1)
     settle(window)
 
 
@@ -103,13 +103,13 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     ran.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
     settle(ran)
     assert plot.family.band is None and row.button.isVisible()
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     assert not row.isVisible()
-    ran.session.look_at(2)
+    ran.session.show_fold(2)
     ran.session.select(model.values, 2)
     settle(ran)
     assert plot.family.band is None, "that of another fold"
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     ran.session.select(model.values, 2)
     settle(ran)
     assert plot.family.band is not None and "at k = 2" in row.sentence.text()

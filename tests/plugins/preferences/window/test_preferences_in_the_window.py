@@ -53,7 +53,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     assert naming("clicks.csv").search(form._preferences.text())
 
     view = controller_of(window).view
-    window.session.look_at(1)
+    window.session.show_fold(1)
     window.workspace.show_page("data")
     wait_until(lambda: bool(view.rows))
     shown = {fact.key: fact for fact in view.rows}
@@ -69,11 +69,11 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     pairs = {(qid, *sorted((a, b))) for qid, a, b, _ in here}
     assert shown["pairs"].value == f"{len(pairs):,}"
     assert shown["contradictions"].value == "1" and shown["cycles"].value != "0"
-    window.session.look_at(None)
+    window.session.show_fold(None)
     wait_until(lambda: bool(view.rows) and view.rows[0].value == f"{len(lines):,}")
 
     window.workspace.show_page("select")
-    window.session.look_at(1)
+    window.session.show_fold(1)
     finish(window)
     record = window.runs.records[-1]
     assert (

@@ -18,7 +18,7 @@ from rankstudio.ui.main_window import MainWindow
 @pytest.fixture
 def queries(ran: MainWindow) -> Iterator[QueriesController]:
     """The page with the queries of fold 1."""
-    ran.session.look_at(1)
+    ran.session.show_fold(1)
     shown = look(ran)
     shown.bar.scope._buttons()[1].click()
     settle(ran)
@@ -76,7 +76,7 @@ def test_fewer_than_two_queries_on_a_side_are_not_offered(
 
 
 def test_queries_of_several_folds_are_refused_in_a_sentence(ran: MainWindow) -> None:
-    ran.session.look_at(None)
+    ran.session.show_fold(None)
     shown = look(ran)
     said: list[str] = []
     shown.failed.connect(said.append)
