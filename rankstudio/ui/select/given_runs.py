@@ -264,7 +264,8 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    # Exported models are in a folder "models"; the folder around it says whose they are.
+    # Exported models are in a folder "models";
+    # the folder around it says whose they are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (

@@ -368,8 +368,8 @@ class AnalysisDialog(QDialog):
         else:
             self.message.setText(tr("This analysis needs open data."))
 
-        # The line at the foot says what the shown tables are about, or what failed after
-        # some of them were there.
+        # The line at the foot says what the shown tables are
+        # about, or what failed after some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
@@ -424,7 +424,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # Rows are told apart by their identity (`id`), as they have no key of their own.
+        # Rows are distinguished by their identity
+        # (`id`), as they have no key of their own.
         view = TableView(
             self._theme,
             columns,

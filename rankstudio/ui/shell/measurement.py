@@ -112,7 +112,8 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
 
-        # The message names the measure and the rules (the convention) by which it counts.
+        # The message names the measure and the
+        # rules (the convention) by which it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(

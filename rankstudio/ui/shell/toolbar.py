@@ -191,8 +191,8 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden: buttons from the third on come one step
-        # later, after the step of the texts.
+        # The step at which each button is hidden: buttons from the
+        # third on come one step later, after the step of the texts.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)

@@ -462,7 +462,8 @@ class ColumnsDialog(QDialog):
         The data of an entry are the number of its column, -1 for none. Judges are
         columns with further labels of the same documents.
         """
-        # A file with the sizes of the queries may be there instead of a column of queries.
+        # A file with the sizes of the queries may
+        # be there instead of a column of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -561,9 +562,9 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # `judges` are all columns of labels. The chosen label is that of one judge, and
-        # not among the others. Without a specification, all columns of numbers that have
-        # no other role are features.
+        # `judges` are all columns of labels. The chosen label is that of
+        # one judge, and not among the others. Without a specification,
+        # all columns of numbers that have no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -652,8 +653,8 @@ class ColumnsDialog(QDialog):
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed, without those that have another
-        # role. A list of a single label has no meaning.
+        # With other judges, all label columns are listed, without those
+        # that have another role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -741,8 +742,8 @@ class ColumnsDialog(QDialog):
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # With the text as a missing value, more columns have only numbers: these are the
-        # ones that were texts without it.
+        # With the text as a missing value, more columns have only
+        # numbers: these are the ones that were texts without it.
         if is_missing:
             self._features |= {
                 i

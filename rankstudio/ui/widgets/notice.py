@@ -231,7 +231,8 @@ class Notice(ClosedByEscape):
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
 
-        # Buttons of earlier messages are used again; those that are too many are hidden.
+        # Buttons of earlier messages are used
+        # again; those that are too many are hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -552,7 +553,8 @@ class RemovableNote(QWidget):
             spacing=4,
         )
 
-        # The button is beside the first of several lines. Without a text, all is hidden.
+        # The button is beside the first of several
+        # lines. Without a text, all is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 

@@ -647,8 +647,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        # If the press might have begun a drag, Qt did not get it then: it gets the press
-        # now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it
+        # then: it gets the press now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:

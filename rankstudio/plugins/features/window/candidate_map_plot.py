@@ -121,7 +121,10 @@ class CandidateMapPlot(HeatMapPlot):
         self._apply()
 
     def mark(self, feature: int | None, step_position: int | None) -> None:
-        """Mark the inspected feature, by its column, and the inspected step, by its position on the path."""
+        """Mark the inspected feature and the inspected step.
+
+        The feature is that in a column, the step has a position on the path.
+        """
         self._feature = feature
         self._step_position = step_position
         self._apply()

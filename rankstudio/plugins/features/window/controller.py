@@ -374,7 +374,10 @@ class FeaturesController(PageController):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget the inspected feature and all that is to be computed, when other data are opened."""
+        """Forget the inspected feature when other data are opened.
+
+        What was to be computed for it is not computed any more.
+        """
         self._feature = None
         self._marked_feature = None
         self._profile_demand.forget()

@@ -458,7 +458,10 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
 
 def _importance_text(profile: FeatureProfile) -> str:
-    """Return the importance of a feature, and the importance of its negative if the two differ."""
+    """Return the importance of a feature.
+
+    The importance of its negative is added if the two differ.
+    """
     importance, negative = profile.importance
     return (
         f"{importance:.3g}"

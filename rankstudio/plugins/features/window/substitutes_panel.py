@@ -729,7 +729,10 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
-            """Show the substitutes, with ids and names of the features and the groups of the plan."""
+            """Show the substitutes.
+
+            Uses ids, names and groups of the features of the method.
+            """
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
         return computation(
@@ -779,7 +782,10 @@ class SubstitutesController(Controller):
         ]
 
         def show(ranks: Floats) -> None:
-            """Show the rank at which each fold selected each feature: shape (n, F) for n features, F folds."""
+            """Show the rank at which each fold selected each feature.
+
+            The shape is (n, F) for n features and F folds.
+            """
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
         title = tr("Comparing the selections of runs")
