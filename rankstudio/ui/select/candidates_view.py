@@ -157,6 +157,7 @@ class CandidatesView(QWidget):
         self.plot.select(feature_id)
 
     def _show_nothing(self, reason: str = NO_STEP) -> None:
+        """Show an empty plot, with the reason as its placeholder."""
         self.plot.placeholder = reason
         self.plot.set_axes(self._axes)
         self.plot.set_bars(())

@@ -31,7 +31,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 @dataclass(frozen=True)
 class CurvesOverGrid:
-    """Places of the combinations on curves that are drawn over an axis of the plan, instead of over k.
+    """Curves over the values of a parameter, instead of over k: each combination is a point of a curve.
 
     Each combination is a point of a curve; the combinations of a curve differ only in
     their value on the axis.

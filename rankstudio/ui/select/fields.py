@@ -449,6 +449,7 @@ class LineField(TypedField):
         self.show_error("")
 
     def _show_hint(self, value: Any) -> None:
+        """Show the number of values beside the text, such as "11 values"; nothing for a single value."""
         number = len(self.parameter.values(value))
         self.editor.set_hint(
             tr("{number} values").format(number=number) if number > 1 else ""

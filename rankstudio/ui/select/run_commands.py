@@ -162,6 +162,7 @@ def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
 def _memory_estimate_of_plan(
     plan: Plan, dataset: FoldedDataset, n_processes: int
 ) -> MemoryEstimate:
+    """Estimate the memory of a plan on its folds; ``n_processes`` is 0 for a run in this process."""
     folds = [
         fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds
     ]

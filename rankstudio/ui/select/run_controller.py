@@ -464,6 +464,7 @@ class RunController(PageController):
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
 
     def _add(self, event: StepDone) -> None:
+        """Draw the model of a new step as a point of its curves."""
         validation = self._paths.by_present_convention(event.validation)
         self.curves.add_step(
             event.unit.position, event.x_value, event.criterion, validation
@@ -599,6 +600,7 @@ class RunController(PageController):
 
     @Slot(object, int)
     def _inspect(self, key: object, k: int) -> None:
+        """Inspect the model with k features (or of round k) on a path, by the key of the path."""
         self.stop_following()
         values = self._values_of_path(key)
         if values is not None:
@@ -606,6 +608,7 @@ class RunController(PageController):
 
     @Slot(object, int)
     def _choose(self, key: object, k: int) -> None:
+        """Choose the model with k features (or of round k) on a path, by the key of the path."""
         self.stop_following()
         values = self._values_of_path(key)
         if values is not None:

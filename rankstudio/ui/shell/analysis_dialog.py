@@ -330,6 +330,7 @@ class AnalysisDialog(QDialog):
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
+        """Show why the computation failed, with a hint if it needs the sealed test part."""
         asks_for_test = (
             self._models.session.sealed and Part.TEST.value in self._values().values()
         )
@@ -398,6 +399,7 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _show_note(self) -> None:
+        """Show the note on the table of the present tab."""
         index = self.tabs.currentIndex()
         note = self._notes[index] if 0 <= index < len(self._notes) else ""
         self.note.setText(note)

@@ -168,6 +168,7 @@ class CommandPalette(QDialog):
 
     @Slot()
     def _choose(self) -> None:
+        """Close the palette, and carry out the entry of the current row."""
         row = self.list.currentRow()
         if 0 <= row < len(self._matches):
             self.close()

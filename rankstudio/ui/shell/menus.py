@@ -285,6 +285,7 @@ class Menus(QObject):
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
+        """Carry out the choice of an entry, by its key, in the menu of a name."""
         # Qt has marked the chosen entry, but a choice
         # may be canceled, or take effect later only.
         self._fill()

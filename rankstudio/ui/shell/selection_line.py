@@ -142,6 +142,7 @@ class SelectionLine(QWidget):
         return button
 
     def _fill(self, key: str) -> None:
+        """Fill the menu of a part, by its key, with the present values."""
         menu = self._buttons[key].menu()
         part = self._parts.get(key)
         if part is not None and isinstance(menu, PickMenu):

@@ -205,6 +205,7 @@ class MainToolBar(QToolBar):
                 action.setVisible(steps[widget] >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
+        """Add a button for an action to the toolbar, and return it; ``texted`` shows its name."""
         button = ActionButton(action, texted)
         self.addWidget(button)
         return button

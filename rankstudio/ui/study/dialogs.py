@@ -452,6 +452,7 @@ class ColumnsDialog(QDialog):
         return qid, self._label.currentData(), self._part.currentData()
 
     def _name(self, number: int) -> str:
+        """Return the name of a column by its number; "column 3" if the file gives it none."""
         return self._preview.names[number] or tr("column {number}").format(
             number=number + 1
         )

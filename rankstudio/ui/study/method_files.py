@@ -359,6 +359,7 @@ class MethodFiles(Controller):
 
 
 def _file_text_or_error(path: Path) -> str:
+    """Return the text of a file, or the error if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

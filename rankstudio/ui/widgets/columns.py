@@ -438,6 +438,7 @@ class ColumnModel(QAbstractTableModel):
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
     def _identity_of(self, row: Row, index: int) -> Hashable:
+        """Return the identity of a row: the key of a heading, else what `identity` returns, or the index."""
         if isinstance(row, Heading):
             return Heading, row.key
         return index if self._identity is None else self._identity(row)

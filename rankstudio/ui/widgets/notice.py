@@ -435,6 +435,7 @@ class Notices(QWidget):
 
     @Slot()
     def _note_closed(self) -> None:
+        """Remove the bars that were closed, and emit their texts."""
         for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.closed.emit(bar.last_text)
@@ -448,6 +449,7 @@ class Notices(QWidget):
             self.expired.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
+        """Take a bar out of the stack, which is hidden without bars."""
         self._shown_bars.remove(bar)
         bar.hide()
         self.setVisible(bool(self._shown_bars))

@@ -829,6 +829,7 @@ class TableView(QTableView):
         self.itemDelegate().paint(painter, option, index)
 
     def _draw_focus(self) -> None:
+        """Draw the focus ring around an empty table."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.colors.q("accent"), 2.0))

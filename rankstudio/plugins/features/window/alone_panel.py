@@ -235,6 +235,10 @@ class AloneController(Controller):
 
     @Slot()
     def _mark(self) -> None:
+        """Mark the features of the chosen model, and the inspected feature.
+
+        Nothing is done while the plot is hidden or empty.
+        """
         model = self._current.model
         if self.panel.isVisible() and self.panel.plot.shown is not None:
             self.panel.mark(
@@ -370,7 +374,10 @@ class AlonePlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row per feature in the shown order: id, name, measures, and whether it is in the model."""
+        """Return a row for each feature in the shown order.
+
+        A row has id, name, measures, and whether the feature is in the model.
+        """
         if self.shown is None:
             return ["id", "feature"], []
         parts = self.shown.parts
@@ -485,7 +492,7 @@ class AlonePlot(Plot):
                     )
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line through the inspected feature, and a line through the feature under the mouse."""
+        """Draw a vertical line at the inspected feature, and one at the feature under the mouse."""
         # `_index_of` returns the position in the shown order. Half a
         # pixel is added, as lines are sharp only in the middle of pixels.
         for column, color in (

@@ -285,7 +285,10 @@ class CandidateMapPlot(HeatMapPlot):
         )
 
     def numbers(self) -> Numbers:
-        """Return the scores or ranks of the whole map: a row per feature, and a column per step."""
+        """Return the scores or ranks of the whole map.
+
+        There is a row for each feature, and a column for each step.
+        """
         if self.shown is None:
             return ["feature"], []
         assert self._whole_map is not None
@@ -439,7 +442,10 @@ class CandidateMapPlot(HeatMapPlot):
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write the names of the features left of their rows, that of the inspected one in bold."""
+        """Write the names of the features left of their rows.
+
+        The name of the inspected feature is bold.
+        """
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for row, label in enumerate(self._labels):
             rect = self.cell_rect(frame, self._flipped(row), 0)

@@ -225,6 +225,7 @@ class FeaturesController(PageController):
 
     @Slot(str, int)
     def _toggle(self, name: str, feature: int) -> None:
+        """Pin or ban a feature, by its id, or free it; its row stays marked."""
         for panel in self._path_panels:
             panel.hold(feature)
         self._session.toggle(name, feature)
@@ -412,6 +413,7 @@ class FeaturesController(PageController):
 
     @Slot(int)
     def _inspect_size(self, k: int) -> None:
+        """Inspect the model with k features on the path of the inspected model, if it adds features."""
         model = self._current.shown.inspected
         if model is not None and model.path.step_kind is StepKind.FEATURES:
             self._session.inspect(model.values, k)

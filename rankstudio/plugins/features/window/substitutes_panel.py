@@ -327,7 +327,10 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
 def _group_swap_sentence(
     swap: GroupSwap, feature_names: _FeatureNames, groups: Groups
 ) -> SubstituteSentence:
-    """Return the sentence on the swap of a whole group of features, or of a feature for a group."""
+    """Return the sentence on a swap of candidates.
+
+    It replaces a whole group of features, or a feature by a group.
+    """
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
@@ -710,6 +713,11 @@ class SubstitutesController(Controller):
         self._selections.update()
 
     def _model_key(self) -> Key | None:
+        """Return the model and the fold.
+
+        Return None without a model or documents, and for wide data, whose correlations
+        are not computed.
+        """
         model = self._current.model
         has_documents = self._session.has_documents
         if model is not None and is_wide(model.fold.train):
@@ -792,6 +800,7 @@ class SubstitutesController(Controller):
         return computation(title, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:
+        """Return the reason why there are no substitutes, as a sentence."""
         if self._session.dataset is None or self._current.model is None:
             return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
         if is_wide(self._current.model.fold.train):

@@ -518,6 +518,10 @@ class WhyController(Controller):
         )
 
     def _explanation_key(self) -> Key | None:
+        """Return the feature, the path and the model that are explained.
+
+        Return None without a feature, or for a method that compares no candidates.
+        """
         model = self._current.shown.inspected
         column = self._features_controller.column
         if model is None or column is None or not self._is_compared(model):
@@ -742,6 +746,7 @@ class WhyController(Controller):
 
     @Slot()
     def _forget_densities(self) -> None:
+        """Forget the densities and the user's choice of another feature."""
         self._other_column = None
         self._path_of_choices = None
         self._densities_demand.forget()
