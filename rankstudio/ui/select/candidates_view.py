@@ -88,8 +88,8 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # Screen readers read the name and number of the step as the title. Steps that
-        # add features have no name of their own, other than iterations and rounds.
+        # Screen readers read the name and number of the step as the title. A step that
+        # adds features is just called a step; others are iterations or rounds.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(
             tr("Candidates at {step} {number}").format(step=step, number=margin.number)

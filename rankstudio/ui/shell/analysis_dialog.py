@@ -346,8 +346,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis may take long to return its command: it is
-        # called only when the button is pressed, and here a command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's own) may take long
+        # to return its command. It is called only when the button is pressed; here, a
+        # command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -377,7 +378,10 @@ class AnalysisDialog(QDialog):
             )
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
-        """Show other tables, each in a tab; none show the message instead, and forget the warnings."""
+        """Show other tables, each in a tab, without an earlier problem.
+
+        Without tables, show the message instead, and forget the warnings.
+        """
         current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()

@@ -198,6 +198,8 @@ class PluginParts(QObject):
         super().__init__(parent)
         self._theme = theme
         self._models = models
+
+        # Pages and panels, each with the plug-in that adds it.
         self._parts = window_parts()
         self.entries = tuple(
             _with_existing_icon(entry) for entry, _ in self._parts.pages

@@ -678,6 +678,8 @@ class ColumnsDialog(QDialog):
         qid, label, part = self._roles()
         comment = self._comment()
         is_one_ranking = self._no_queries.isChecked()
+
+        # A column that has another role now is no judge and no feature any more.
         self._judges -= {qid, label, part}
         for action in self._judges_button.menu().actions():
             action.setChecked(action.data() in self._judges)
@@ -767,6 +769,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and whether its first values are numbers or missing."""
+        # The user may have chosen to read the text, because of which the dialog is shown,
+        # as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)

@@ -497,8 +497,8 @@ class WhyController(Controller):
             """
             scores_map, path_margins = map_and_margins
 
-            # Steps that add features have no name of their own, other than iterations
-            # and rounds.
+            # A step that adds features is just called a step; others are iterations or
+            # rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
