@@ -45,8 +45,10 @@ class CandidatesView(QWidget):
         self.plot = named(
             BarsPlot(theme, tr("score of each candidate")), "candidates-plot"
         )
-        self._axes = self.plot.axes
+        self._axes = self.plot.axes  # those of the empty plot
         self.plot.placeholder = NO_STEP
+
+        # The entry of the plot in the list of exports, even while the plot is hidden.
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(wraps=True), "candidates-verdict")
         fill(

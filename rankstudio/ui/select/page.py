@@ -115,7 +115,8 @@ class SelectPage(RunController):
 
     def join(self, pages: OtherPages) -> None:
         """Connect the page with other pages, once all controllers exist; some pages may be missing."""
-        # The slider of the curves. Its controller lives as long as its parent, this object.
+        # The slider of the curves. Its controller
+        # lives as long as its parent, this object.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )

@@ -346,9 +346,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis (one that is not RankStudio's own) may take long
-        # to return its command. It is called only when the button is pressed; here, a
-        # command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's
+        # own) may take long to return its command. It is called only
+        # when the button is pressed; here, a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)

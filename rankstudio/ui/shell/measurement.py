@@ -53,6 +53,9 @@ class MeasurementController(Controller):
         self._models = models
         self._session = models.session
         self._window = parent
+
+        # While this command is checked, the shown
+        # measure selects the model of each run.
         choose_action = commands["choose_by"]
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)

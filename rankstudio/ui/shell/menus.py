@@ -330,6 +330,8 @@ class PagesMenu(QObject):
     def __init__(self, menu: QMenu, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
         self._actions: dict[str, QAction] = {}  # by the keys of the pages
+
+        # A page is optional if it has no button by default.
         for page in workspace.optional:
             action = menu.addAction(page.label)
             action.setObjectName(f"rail_{page.key}")

@@ -71,6 +71,9 @@ class SelectionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "selection-line", tr("selection"))
+
+        # What is shown; and for each key of `PARTS`
+        # its button, and the arrow before it.
         self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}

@@ -42,7 +42,7 @@ class ActionButton(QPushButton):
         super().__init__()
         self._action = action
         self._has_text = texted
-        self._is_compact = False
+        self._is_compact = False  # whether the text is hidden for lack of width
         self._has_own_icon = own_icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

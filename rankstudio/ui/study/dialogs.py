@@ -769,8 +769,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and whether its first values are numbers or missing."""
-        # The user may have chosen to read the text, because of which the dialog is shown,
-        # as a missing value, too.
+        # The user may have chosen to read the text, because of
+        # which the dialog is shown, as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)

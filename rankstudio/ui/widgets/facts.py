@@ -160,7 +160,7 @@ class BarRows(QWidget):
     def __init__(self, theme: Theme, name: str = "") -> None:
         super().__init__()
         self._theme = theme
-        self._rows: tuple[tuple[str, int], ...] = ()
+        self._rows: tuple[tuple[str, int], ...] = ()  # labels and counts
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)

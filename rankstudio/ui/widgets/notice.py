@@ -129,6 +129,9 @@ class Notice(ClosedByEscape):
             QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
         )
         self._stacked = stacked
+
+        # The functions of the present buttons by their labels, and
+        # all buttons that were made, some of which may be hidden.
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")

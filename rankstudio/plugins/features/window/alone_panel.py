@@ -148,6 +148,10 @@ class AloneController(Controller):
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
+
+        # The measures are computed again if the key has changed
+        # after one of the signals `on`, and the panel is visible.
+        # Other jobs are done between two of its results.
         triggers = (
             session.datasetChanged,
             session.foldChanged,

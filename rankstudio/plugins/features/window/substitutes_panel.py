@@ -665,6 +665,10 @@ class SubstitutesController(Controller):
         self._absence = models.absence
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
+
+        # The substitutes of the chosen model, and the selections of all runs. Each is
+        # computed again if its key has changed after one of the signals `on`, and the
+        # panel is visible; `clear` is called if the key is None.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,

@@ -90,6 +90,9 @@ class DensitiesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "densities-view", role="page")
+
+        # The inspected feature is on the left, and the feature that the user chooses in
+        # the box above the plot, by default the next one on the path, on the right.
         self.plots = (
             named(
                 DensityPlot(theme),
@@ -391,6 +394,10 @@ class WhyController(Controller):
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = features_controller.path
+
+        # The map of candidates, the explanation of the inspected feature, and its
+        # densities. Each is computed again if its key has changed, and the panel is
+        # visible; `clear` is called if the key is None.
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
