@@ -568,7 +568,10 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Return a description with the best single feature, and the measures of the inspected feature."""
+        """Return a description of the plot for screen readers.
+
+        It has the best single feature, and the measures of the inspected feature.
+        """
         if self.shown is None:
             return ""
         best = int(self.shown.order[0])

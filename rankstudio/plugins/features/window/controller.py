@@ -274,7 +274,10 @@ class FeaturesController(PageController):
             self.inspect(self._marked_feature)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the inspected model, with which the inspected feature is correlated."""
+        """Return the columns of the inspected model.
+
+        The profile has the correlations of the inspected feature with these.
+        """
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
@@ -309,7 +312,10 @@ class FeaturesController(PageController):
         self._show_test()
 
     def _visible_paths(self) -> list[FeaturesPanel]:
-        """Return the visible panels of a path, or that of the Select page if neither is visible."""
+        """Return the visible panels of a path.
+
+        If neither is visible, return that of the Select page.
+        """
         return [panel for panel in self._path_panels if panel.isVisible()] or [
             self.features
         ]

@@ -862,7 +862,10 @@ class FeaturesPanel(Panel):
 
     @Slot(object)
     def _on_clicked(self, row: FeatureRow) -> None:
-        """Inspect the model of a clicked row, if the row was marked without being that of the shown model."""
+        """Inspect the model of a clicked row.
+
+        This is for a row that was marked without being that of the shown model.
+        """
         if row.rank != self._k:
             self._on_chosen(row)
 

@@ -707,7 +707,10 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Find the current model's substitutes, if the panel is visible and does not show them yet."""
+        """Find the substitutes of the current model.
+
+        Nothing is done if the panel is hidden, or shows them already.
+        """
         self.refresh()
         self._substitutes.update()
 
@@ -758,7 +761,10 @@ class SubstitutesController(Controller):
         )
 
     def _records(self) -> list[RunRecord]:
-        """Return the runs of the open data that selected some but not all features on at least one fold."""
+        """Return the runs of the open data that select features.
+
+        Such a run selected some but not all features on at least one fold.
+        """
         dataset = self._session.dataset
         n_features = dataset.n_features if dataset is not None else 0
         return [

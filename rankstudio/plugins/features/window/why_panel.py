@@ -588,7 +588,10 @@ class WhyController(Controller):
         self.panel.mark(row_column, model.position)
 
     def _candidates(self, model: SelectedModel) -> CandidateGroups:
-        """Return the candidates of the model's method: groups of features, and the ungrouped features."""
+        """Return the candidates of a model's method.
+
+        They are the groups of features, and the features without a group.
+        """
         dataset = self._session.dataset
         assert dataset is not None
         return CandidateGroups.of(
