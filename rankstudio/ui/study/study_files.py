@@ -198,7 +198,10 @@ class StudyFiles(Controller):
         file = Path(path)
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
-            """Yield the study and its runs; if another window has it open, only a sentence that says so."""
+            """Yield the study in `file` and its runs.
+
+            If another window has it open, yield only a sentence that says so.
+            """
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:

@@ -252,6 +252,8 @@ class Theme(QObject):
                 if has_old_sheet:
                     style.unpolish(widget)  # removes the rules of the old sheet
                 style.polish(widget)
+
+                # Qt sends this event after it has styled a widget: many react to it.
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
                 widget.setAttribute(_POLISHED, True)
 

@@ -417,7 +417,9 @@ class Notices(QWidget):
         """Remove a message from the kept ones."""
         n_before = len(self._kept_messages)
         self._kept_messages = [
-            message for message in self._kept_messages if message[0] != text
+            (kept_text, level)
+            for kept_text, level in self._kept_messages
+            if kept_text != text
         ]
         if len(self._kept_messages) != n_before:
             self.keptChanged.emit(len(self._kept_messages))

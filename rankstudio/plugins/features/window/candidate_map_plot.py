@@ -84,6 +84,12 @@ class CandidateMapPlot(HeatMapPlot):
         self._marked_column: int | None = None
         super().__init__(theme, names=("", tr("step")), limits=(0.0, 1.0))
 
+    @property
+    def _step_name(self) -> str:
+        """Name of a column, such as "step" or "iteration"."""
+        _, column_name = self._names
+        return column_name
+
     def set_map(
         self,
         candidate_map: CandidateMap | None,
@@ -203,7 +209,7 @@ class CandidateMapPlot(HeatMapPlot):
         row = self._flipped(row_from_below)
         location = tr("{labels} at {names} {numbers}").format(
             labels=self._labels[row],
-            names=self._names[1],
+            names=self._step_name,
             numbers=self.shown.numbers[column],
         )
         value = float(self.shown.scores[row, column])
@@ -268,7 +274,7 @@ class CandidateMapPlot(HeatMapPlot):
             columns=tuple(map(str, visible.numbers)),
             values=tuple(floats(row) for row in values),
             row_title="",
-            column_title=self._names[1],
+            column_title=self._step_name,
             color=FigureAxis(
                 title,
                 whole=ranked,
@@ -299,7 +305,7 @@ class CandidateMapPlot(HeatMapPlot):
         ]
         return [
             "feature",
-            *(f"{self._names[1]} {n}" for n in self._whole_map.numbers),
+            *(f"{self._step_name} {n}" for n in self._whole_map.numbers),
         ], rows
 
     def click(self, point: QPointF) -> None:
@@ -465,7 +471,7 @@ class CandidateMapPlot(HeatMapPlot):
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(
-            QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1]
+            QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._step_name
         )
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
