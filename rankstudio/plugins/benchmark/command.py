@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     comparison = _comparison(args)
     name = measure(args.measure).name if args.measure else ""
     study = study_path(args.study, args.out)
-    assert study is not None  # --out has a default, beside which the study is
+    assert study is not None  # there is a folder: --out has a default
 
     # What there is to do, and how long it takes; with JSON, only the results are
     # printed to standard output.

@@ -115,7 +115,8 @@ def drift_result(
         )
         for row in rows
     )
-    title = tr("{first} and {second}").format(first=names[0], second=names[1])
+    first_name, second_name = names
+    title = tr("{first} and {second}").format(first=first_name, second=second_name)
     table = AnalysisTable(title, header, cells, above="\n".join((*lines, "")))
     values = {"parts": [first, second], "features": [asdict(row) for row in rows]}
     return AnalysisResult((table,), values)

@@ -176,6 +176,7 @@ def _as_rows(data: RankingDataset, columns: Sequence[int]) -> Floats:
 
 
 def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:
+    """Return the share of queries within which all documents have the same value; ``values`` has one per document."""
     starts = query_ptr[:-1]
     is_constant = np.maximum.reduceat(values, starts) == np.minimum.reduceat(
         values, starts

@@ -60,8 +60,9 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        # The programs subtract the threshold from the sum. Adding 0
-        # turns -0.0 into 0.0.
+        # The inputs are shifted features, so that the score has a constant. The
+        # programs subtract the threshold, the negative of this constant. Adding 0 turns
+        # -0.0 into 0.0.
         threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]

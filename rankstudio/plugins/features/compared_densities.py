@@ -139,8 +139,8 @@ def _grid_and_densities(
     has their share of its density. Both results are empty for fewer than two values.
     ``y`` has the label of each document.
     """
-    # `places` are the P different values, ascending, and `counts` the numbers of documents
-    # with each. Here, each value is there as often as documents have it.
+    # `places` are the P different values, ascending, and `counts` the numbers of
+    # documents with each. Here, each value is there as often as documents have it.
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = (

@@ -179,8 +179,8 @@ def substitutes(
         Clusters of similar features, and the swaps and removals that change the
         criterion best.
     """
-    # Of very many selected features, those with the greatest weights are shown. `ranked`
-    # are the shown ones, in the order of selection.
+    # Of very many selected features, those with the greatest weights
+    # are shown. `ranked` are the shown ones, in the order of selection.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -419,7 +419,10 @@ def _best_swap(
         return None
 
     def change_and_similarity(added: int) -> tuple[float, float]:
-        """Return a sort key: the best change first, if changes count, then the greatest similarity."""
+        """Return a sort key.
+
+        The best change comes first, if changes count, then the greatest similarity.
+        """
         change = changes.get((removed, added), float("inf")) if by_change else 0.0
         return change, -abs(correlations[removed, added])
 

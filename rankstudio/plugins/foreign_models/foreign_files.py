@@ -244,6 +244,7 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     The columns of the text are the features that the trees use, except in a model of
     LightGBM itself, whose text keeps its columns.
     """
+    # `checked_trees` raises an error for trees that LightGBM could not read.
     if parsed.lightgbm:
         text = checked_trees(parsed.lightgbm, parsed.n_features).text
         lightgbm_trees = parsed_trees(parsed.lightgbm, parsed.n_features)

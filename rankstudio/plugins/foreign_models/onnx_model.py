@@ -317,7 +317,8 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
     """
     n = stage.n_features
 
-    # Before the operator that scores, values are documents, whose shape must not change.
+    # Before the operator that scores, values are
+    # documents, whose shape must not change.
     if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}

@@ -104,8 +104,8 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
 
-        # RankLib compares floats, RankStudio doubles: the threshold becomes the greatest
-        # double that is rounded to a float up to it.
+        # RankLib compares floats, RankStudio doubles: the threshold
+        # becomes the greatest double that is rounded to a float up to it.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 

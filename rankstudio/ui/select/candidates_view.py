@@ -45,8 +45,10 @@ class CandidatesView(QWidget):
         self.plot = named(
             BarsPlot(theme, tr("score of each candidate")), "candidates-plot"
         )
-        self._axes = self.plot.axes
+        self._axes = self.plot.axes  # those of the empty plot
         self.plot.placeholder = NO_STEP
+
+        # The entry of the plot in the list of exports, even while the plot is hidden.
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(wraps=True), "candidates-verdict")
         fill(
@@ -88,8 +90,8 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # Screen readers read the name and number of the step as the title. Steps that
-        # add features have no name of their own, other than iterations and rounds.
+        # Screen readers read the name and number of the step as the title. A step that
+        # adds features is just called a step; others are iterations or rounds.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(
             tr("Candidates at {step} {number}").format(step=step, number=margin.number)
@@ -157,6 +159,7 @@ class CandidatesView(QWidget):
         self.plot.select(feature_id)
 
     def _show_nothing(self, reason: str = NO_STEP) -> None:
+        """Show an empty plot, with the reason as its placeholder."""
         self.plot.placeholder = reason
         self.plot.set_axes(self._axes)
         self.plot.set_bars(())
@@ -196,8 +199,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion. `lead_without_use` says whether
-    # one of the two features does not lower it: then a share of the lead has no meaning.
+    # A positive score is a reduction of the criterion.
+    # `lead_without_use` says whether one of the two features
+    # does not lower it: then a share of the lead has no meaning.
     if lead_without_use(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:

@@ -228,8 +228,8 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
 
-        # The style sheet marks fields with this property. Qt applies a change of
-        # the property only if the style is removed and set again.
+        # The style sheet gives fields with this property a red frame. Qt applies
+        # a change of the property only if the style is removed and set again.
         if self.editor.property("invalid") != bool(sentence):
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
@@ -439,7 +439,8 @@ class LineField(TypedField):
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
         """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
-        # The remark beside a valid text is the number of its values, such as "11 values".
+        # The remark beside a valid text is the
+        # number of its values, such as "11 values".
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -448,6 +449,7 @@ class LineField(TypedField):
         self.show_error("")
 
     def _show_hint(self, value: Any) -> None:
+        """Show the number of values beside the text, such as "11 values"; nothing for a single value."""
         number = len(self.parameter.values(value))
         self.editor.set_hint(
             tr("{number} values").format(number=number) if number > 1 else ""
@@ -700,7 +702,8 @@ class ProtocolField(EditableField):
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
-        # The field shows "given" in the language of the window, a plan has it in English.
+        # The field shows "given" in the language
+        # of the window, a plan has it in English.
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
@@ -873,8 +876,8 @@ class FeaturesField(Field):
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
 
-        # The connection is queued, because the completer writes its text into the line only after it has
-        # emitted the signal.
+        # The connection is queued, because the completer writes its
+        # text into the line only after it has emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
@@ -1020,9 +1023,9 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
-        # Of features after the first 10,000, only those with exactly the typed id or
-        # name are compared (`asked_for` returns their columns), as comparing all of them
-        # would take too long.
+        # Of features after the first 10,000, only those with exactly
+        # the typed id or name are compared (`asked_for` returns their
+        # columns), as comparing all of them would take too long.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

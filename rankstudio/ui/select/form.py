@@ -588,8 +588,8 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
-        # Pairs of documents are left out instead of queries if the plan does so already,
-        # or by default if the documents are one ranking without queries.
+        # Pairs of documents are left out instead of queries if the plan does so
+        # already, or by default if the documents are one ranking without queries.
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
         criterion = _criterion_parameter(
@@ -602,7 +602,8 @@ class MethodForm(Panel):
             if parameter != field.parameter:
                 field.set_choices(parameter)
 
-            # The parameters of these two fields have the names of attributes of the plan.
+            # The parameters of these two fields have
+            # the names of attributes of the plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 

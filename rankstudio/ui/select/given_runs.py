@@ -112,7 +112,10 @@ def _plan_of_given(
 
 
 class GivenScoresController(GivenController):
-    """Makes a run of a file of scores, or of a folder of such files; for parameters see `GivenController`."""
+    """Makes a run of a file of scores, or of a folder of such files, on the open data.
+
+    The parameters are those of `GivenController`.
+    """
 
     @Slot()
     def ask(self) -> None:
@@ -167,7 +170,7 @@ def scores_path(path: Path) -> Path:
 
 
 class GivenDialog(QDialog):
-    """A dialog that asks for the name of a run and, if there are several places, for the one to read.
+    """A dialog that asks for the name of a run and, of several files or folders, for the one to read.
 
     Parameters
     ----------
@@ -264,7 +267,8 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    # Exported models are in a folder "models"; the folder around it says whose they are.
+    # Exported models are in a folder "models";
+    # the folder around it says whose they are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -284,7 +288,10 @@ def model_filters() -> tuple[str, ...]:
 
 
 class GivenModelsController(GivenController):
-    """Makes a run of one model, or of one model for each fold; for parameters see `GivenController`."""
+    """Makes a run of one model of a file, or of one for each fold, on the open data.
+
+    The parameters are those of `GivenController`.
+    """
 
     @Slot()
     def ask(self) -> None:

@@ -534,6 +534,7 @@ class HeatController(QObject):
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:
+        """Mark the cells of the chosen and the inspected model; a model without a cell has no mark."""
         plot = self.panel.plot
         plot.select(*(self._cell(self._marked) or (None,)))
         plot.inspect(*(self._cell(self._inspected) or (None,)))

@@ -115,7 +115,8 @@ class SelectPage(RunController):
 
     def join(self, pages: OtherPages) -> None:
         """Connect the page with other pages, once all controllers exist; some pages may be missing."""
-        # The slider of the curves.
+        # The slider of the curves. Its controller
+        # lives as long as its parent, this object.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )
@@ -127,8 +128,8 @@ class SelectPage(RunController):
         test_hints: Sequence[Notice] = ()
         if compare is not None:
             test_hints = compare.views.tests.hint, compare.views.folds.hint
-        bars = {"validation": (self.curves.hint,), "test": test_hints}
-        self.fold_hint = FoldHint(self._models.session, bars, self)
+        hints_of_parts = {"validation": (self.curves.hint,), "test": test_hints}
+        self.fold_hint = FoldHint(self._models.session, hints_of_parts, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
 

@@ -66,8 +66,8 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again after each
-        # change of the data, the plan or the limits.
+        # The memory is estimated again if the key has changed after one of the signals
+        # `on`: other data, another plan, or other limits.
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -162,6 +162,7 @@ def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
 def _memory_estimate_of_plan(
     plan: Plan, dataset: FoldedDataset, n_processes: int
 ) -> MemoryEstimate:
+    """Estimate the memory of a plan on its folds; ``n_processes`` is 0 for a run in this process."""
     folds = [
         fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds
     ]
@@ -318,9 +319,9 @@ class RunCommands(Controller):
                 self.said.emit(text.format(key=record.key))
                 return
 
-        # If no run works, the new one is shown at once. `leave` stores the choice of model
-        # of the run before; the new run begins with the model that validation selects,
-        # for which the chosen values and the chosen k are None.
+        # If no run works, the new one is shown at once. `leave` stores the choice
+        # of model of the run before; the new run begins with the model that
+        # validation selects, for which the chosen values and the chosen k are None.
         if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)

@@ -254,8 +254,9 @@ class RunController(PageController):
     @Slot()
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
-        # The chosen model is on a path of the run, or on a "live" path that was computed
-        # for it alone. While all folds are shown there is none, but a mean path.
+        # The chosen model is on a path of the run, or on a
+        # "live" path that was computed for it alone. While
+        # all folds are shown there is none, but a mean path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -404,9 +405,9 @@ class RunController(PageController):
         ):
             return
 
-        # The page of features shows the selection of the path that grows or, if the path
-        # has ended meanwhile, of the finished path. A unit of work is a fold and the
-        # position of a combination.
+        # The page of features shows the selection of the path that grows
+        # or, if the path has ended meanwhile, of the finished path. A
+        # unit of work is a fold and the position of a combination.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -462,6 +463,7 @@ class RunController(PageController):
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
 
     def _add(self, event: StepDone) -> None:
+        """Draw the model of a new step as a point of its curves."""
         validation = self._paths.by_present_convention(event.validation)
         self.curves.add_step(
             event.unit.position, event.x_value, event.criterion, validation
@@ -585,8 +587,9 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each path. On one fold, a path whose steps
-            # were announced is drawn already, and only one that came as a whole is not.
+            # The mean over folds changes with each path. On one
+            # fold, a path whose steps were announced is drawn
+            # already, and only one that came as a whole is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -596,6 +599,7 @@ class RunController(PageController):
 
     @Slot(object, int)
     def _inspect(self, key: object, k: int) -> None:
+        """Inspect the model with k features (or of round k) on a path, by the key of the path."""
         self.stop_following()
         values = self._values_of_path(key)
         if values is not None:
@@ -603,6 +607,7 @@ class RunController(PageController):
 
     @Slot(object, int)
     def _choose(self, key: object, k: int) -> None:
+        """Choose the model with k features (or of round k) on a path, by the key of the path."""
         self.stop_following()
         values = self._values_of_path(key)
         if values is not None:

@@ -342,6 +342,7 @@ class _NextQuestions(QWidget):
 
 
 def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
+    """Return a button of the strip, which Tab reaches."""
     button = named(QPushButton(text), name, tip=tip, role=role)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -513,8 +513,8 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                # The commands of plug-ins' pages follow those of the window's own pages,
-                # which are directly before the submenu "pages".
+                # The commands of plug-ins' pages follow those of the window's
+                # own pages, which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
                     for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)

@@ -330,6 +330,7 @@ class AnalysisDialog(QDialog):
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
+        """Show why the computation failed, with a hint if it needs the sealed test part."""
         asks_for_test = (
             self._models.session.sealed and Part.TEST.value in self._values().values()
         )
@@ -345,8 +346,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis may take long to return its command: it is
-        # called only when the button is pressed, and here a command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's
+        # own) may take long to return its command. It is called only
+        # when the button is pressed; here, a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -368,15 +370,18 @@ class AnalysisDialog(QDialog):
         else:
             self.message.setText(tr("This analysis needs open data."))
 
-        # The line at the foot says what the shown tables are about, or what failed after
-        # some of them were there.
+        # The line at the foot says what the shown tables are
+        # about, or what failed after some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
             )
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
-        """Show other tables, each in a tab; none show the message instead, and forget the warnings."""
+        """Show other tables, each in a tab, without an earlier problem.
+
+        Without tables, show the message instead, and forget the warnings.
+        """
         current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()
@@ -398,6 +403,7 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _show_note(self) -> None:
+        """Show the note on the table of the present tab."""
         index = self.tabs.currentIndex()
         note = self._notes[index] if 0 <= index < len(self._notes) else ""
         self.note.setText(note)
@@ -424,7 +430,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # Rows are told apart by their identity (`id`), as they have no key of their own.
+        # Rows are distinguished by their identity
+        # (`id`), as they have no key of their own.
         view = TableView(
             self._theme,
             columns,

@@ -347,6 +347,8 @@ class Help(QObject):
         self._theme = theme
         self._notice = notice
         self._window = parent
+
+        # The addresses in the guide on panels, by the object names of the panels.
         self._addresses = places
         self.guide: GuideWindow | None = None
 

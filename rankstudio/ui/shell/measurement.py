@@ -53,6 +53,9 @@ class MeasurementController(Controller):
         self._models = models
         self._session = models.session
         self._window = parent
+
+        # While this command is checked, the shown
+        # measure selects the model of each run.
         choose_action = commands["choose_by"]
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)
@@ -112,7 +115,8 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
 
-        # The message names the measure and the rules (the convention) by which it counts.
+        # The message names the measure and the
+        # rules (the convention) by which it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(

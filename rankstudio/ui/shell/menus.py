@@ -285,6 +285,7 @@ class Menus(QObject):
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
+        """Carry out the choice of an entry, by its key, in the menu of a name."""
         # Qt has marked the chosen entry, but a choice
         # may be canceled, or take effect later only.
         self._fill()
@@ -329,6 +330,8 @@ class PagesMenu(QObject):
     def __init__(self, menu: QMenu, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
         self._actions: dict[str, QAction] = {}  # by the keys of the pages
+
+        # A page is optional if it has no button by default.
         for page in workspace.optional:
             action = menu.addAction(page.label)
             action.setObjectName(f"rail_{page.key}")

@@ -90,13 +90,13 @@ class PluginDialog(QDialog):
         self.list.header().setSectionResizeMode(
             1, QHeaderView.ResizeMode.ResizeToContents
         )
-        for row in plugin_rows():
-            item = QTreeWidgetItem(self.list, list(row))
+        for name, package, contents in plugin_rows():
+            item = QTreeWidgetItem(self.list, [name, package, contents])
             for column in range(3):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
 
             # The cell shows only the beginning of a long text.
-            item.setToolTip(2, plain(row[2]))
+            item.setToolTip(2, plain(contents))
         text = tr(
             "Packages with the entry point rankstudio.plugins add methods, measures and formats of data and "
             "models. Install them with pip, and start RankStudio again. To add a Python file, use Run, Add a "

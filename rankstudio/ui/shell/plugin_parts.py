@@ -59,8 +59,8 @@ class PluginPanel(Panel):
         )
         self._entry = entry
         self._loaded = loaded
-        self._was_shown = False
-        self._has_failed = False
+        self._was_shown = False  # the widget is made when the panel is first shown
+        self._has_failed = False  # whether an error is shown instead of the widget
         self.message = named(
             PlainLabel(wraps=True, selectable=True),
             f"plugin-{entry.key}-message",
@@ -71,6 +71,8 @@ class PluginPanel(Panel):
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setStyleSheet(_LIKE_PANELS)
+
+        # The stack shows either the message or the area with the widget.
         content = QWidget()
         self._stack = QStackedLayout(content)
         message_page = QWidget()
@@ -198,6 +200,8 @@ class PluginParts(QObject):
         super().__init__(parent)
         self._theme = theme
         self._models = models
+
+        # Pages and panels, each with the plug-in that adds it.
         self._parts = window_parts()
         self.entries = tuple(
             _with_existing_icon(entry) for entry, _ in self._parts.pages

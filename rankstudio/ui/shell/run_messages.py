@@ -80,6 +80,7 @@ class RunMessages(QObject):
 
     @Slot()
     def _hide_note(self) -> None:
+        """Remove the message of the last `note`."""
         if self._note_text:
             self._notice.withdraw(self._note_text)
         self._note_text = ""
@@ -111,6 +112,7 @@ class RunMessages(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
+        """Remove the message of a run, by its number, whether it is shown or not."""
         if self._message_key == key:
             self._say(None)
         self._messages.pop(key, None)

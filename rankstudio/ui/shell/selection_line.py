@@ -71,6 +71,9 @@ class SelectionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "selection-line", tr("selection"))
+
+        # What is shown; and for each key of `PARTS`
+        # its button, and the arrow before it.
         self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
@@ -142,6 +145,7 @@ class SelectionLine(QWidget):
         return button
 
     def _fill(self, key: str) -> None:
+        """Fill the menu of a part, by its key, with the present values."""
         menu = self._buttons[key].menu()
         part = self._parts.get(key)
         if part is not None and isinstance(menu, PickMenu):
@@ -359,9 +363,9 @@ class SelectionController(QObject):
         None, where it is offered, selects all folds, or what validation selected. For
         data, the value is a path, or `OPEN` to ask for one.
         """
-        # `look_at` shows another run, with its data and its plan. The method of the same
-        # name of the current model inspects one: by its values on the axes of the plan,
-        # and its k or round.
+        # `look_at` shows another run, with its data and its plan. The
+        # method of the same name of the current model inspects one:
+        # by its values on the axes of the plan, and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -381,9 +385,9 @@ class SelectionController(QObject):
 
         None stands for the model that validation selected.
         """
-        # Only a model with values can be inspected. If models are chosen at once (without
-        # a run, or with parameters that no run has), None for the values and for the size
-        # chooses the model that validation selected.
+        # Only a model with values can be inspected. If models are chosen at
+        # once (without a run, or with parameters that no run has), None for the
+        # values and for the size chooses the model that validation selected.
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.

@@ -131,6 +131,7 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def _show_saved(self) -> None:
+        """Show when the plan or a result was last saved, if anything was."""
         latest = max(self._plan_saved_at, self._stored_at() or datetime.min)
         if latest > datetime.min:
             self._saved.setText(tr("autosaved {now:%H:%M}").format(now=latest))

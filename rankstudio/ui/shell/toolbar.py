@@ -42,7 +42,7 @@ class ActionButton(QPushButton):
         super().__init__()
         self._action = action
         self._has_text = texted
-        self._is_compact = False
+        self._is_compact = False  # whether the text is hidden for lack of width
         self._has_own_icon = own_icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -191,8 +191,8 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden: buttons from the third on come one step
-        # later, after the step of the texts.
+        # The step at which each button is hidden: buttons from the
+        # third on come one step later, after the step of the texts.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)
@@ -205,6 +205,7 @@ class MainToolBar(QToolBar):
                 action.setVisible(steps[widget] >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
+        """Add a button for an action to the toolbar, and return it; ``texted`` shows its name."""
         button = ActionButton(action, texted)
         self.addWidget(button)
         return button

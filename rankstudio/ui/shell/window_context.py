@@ -81,6 +81,8 @@ class WindowContext(QObject):
         # whether something changed while the widget was hidden
         self._missed_changes = False
         self._background = Background(self)
+
+        # The callbacks are called once after several changes in a short time.
         self._timer = single_shot(_SETTLED_MILLISECONDS, self._call_listeners, self)
         session = models.session
         runs = models.runs

@@ -452,6 +452,7 @@ class ColumnsDialog(QDialog):
         return qid, self._label.currentData(), self._part.currentData()
 
     def _name(self, number: int) -> str:
+        """Return the name of a column by its number; "column 3" if the file gives it none."""
         return self._preview.names[number] or tr("column {number}").format(
             number=number + 1
         )
@@ -462,7 +463,8 @@ class ColumnsDialog(QDialog):
         The data of an entry are the number of its column, -1 for none. Judges are
         columns with further labels of the same documents.
         """
-        # A file with the sizes of the queries may be there instead of a column of queries.
+        # A file with the sizes of the queries may
+        # be there instead of a column of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -561,9 +563,9 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # `judges` are all columns of labels. The chosen label is that of one judge, and
-        # not among the others. Without a specification, all columns of numbers that have
-        # no other role are features.
+        # `judges` are all columns of labels. The chosen label is that of
+        # one judge, and not among the others. Without a specification,
+        # all columns of numbers that have no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -652,8 +654,8 @@ class ColumnsDialog(QDialog):
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed, without those that have another
-        # role. A list of a single label has no meaning.
+        # With other judges, all label columns are listed, without those
+        # that have another role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -676,6 +678,8 @@ class ColumnsDialog(QDialog):
         qid, label, part = self._roles()
         comment = self._comment()
         is_one_ranking = self._no_queries.isChecked()
+
+        # A column that has another role now is no judge and no feature any more.
         self._judges -= {qid, label, part}
         for action in self._judges_button.menu().actions():
             action.setChecked(action.data() in self._judges)
@@ -741,8 +745,8 @@ class ColumnsDialog(QDialog):
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # With the text as a missing value, more columns have only numbers: these are the
-        # ones that were texts without it.
+        # With the text as a missing value, more columns have only
+        # numbers: these are the ones that were texts without it.
         if is_missing:
             self._features |= {
                 i
@@ -765,6 +769,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and whether its first values are numbers or missing."""
+        # The user may have chosen to read the text, because of
+        # which the dialog is shown, as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)

@@ -338,8 +338,8 @@ class OpenController(Controller):
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
 
-        # The loader gets the plan that says how to read, and the plan to show afterwards:
-        # None for a new one.
+        # The loader gets the plan that says how to read, and
+        # the plan to show afterwards: None for a new one.
         plan = reading_plan.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
@@ -363,6 +363,7 @@ class OpenController(Controller):
             self._show_run(read_sample_run())
 
     def _show_run(self, record: RunRecord) -> None:
+        """Add a run to the list, show it, and have its data opened."""
         self._runs.bring(record)
         # `RunRestorer` then opens the data of the run
         look_at(self._session, self._runs, record)
@@ -442,8 +443,8 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
-        # The kind of a file that another part of the window opens, such as a study; None
-        # for data and plans, which are opened here.
+        # The kind of a file that another part of the window opens, such
+        # as a study; None for data and plans, which are opened here.
         kind = next(
             (
                 kind
@@ -456,8 +457,8 @@ class OpenController(Controller):
             self._openers[kind]([path] if kind == "models" else path)
             return
 
-        # Methods whose code a plan names are added before the plan is read: the function
-        # for "code" gets the path of the plan, and what to call afterwards.
+        # Methods whose code a plan names are added before the plan is read: the
+        # function for "code" gets the path of the plan, and what to call afterwards.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:

@@ -40,7 +40,7 @@ class RunRestorer(Controller):
         self._models = models
         self._loader = models.loader
 
-        # Resumed once its data are open.
+        # The run that is resumed once its data are open.
         self._run_to_resume: RunRecord | None = None
         self._session.datasetChanged.connect(self._follow)
 

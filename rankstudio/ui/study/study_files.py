@@ -78,7 +78,8 @@ class StudyFiles(Controller):
         self._runs = models.runs
         self._window = parent
 
-        # Whether the user was told that new runs of this study are lost with the window.
+        # Whether the user knows that new runs
+        # of this study are lost with the window.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
         self._runs.storageBegan.connect(self._remember_path)
@@ -167,7 +168,8 @@ class StudyFiles(Controller):
 
         def use_copy(_: None) -> None:
             """Make the copy the study of the window; forget an old file of the program's own."""
-            # A study without a name is in a file of the program's own, of no further use.
+            # A study without a name is in a file of
+            # the program's own, of no further use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
@@ -196,7 +198,10 @@ class StudyFiles(Controller):
         file = Path(path)
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
-            """Yield the study and its runs; if another window has it open, only a sentence that says so."""
+            """Yield the study in `file` and its runs.
+
+            If another window has it open, yield only a sentence that says so.
+            """
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:

@@ -28,7 +28,9 @@ class Chip(QFrame):
     def __init__(self, name: str, accessible_name: str) -> None:
         super().__init__()
         named(self, name, accessible_name, role="chip")
-        self._default_name = accessible_name
+        self._default_name = (
+            accessible_name  # the name for screen readers without a text
+        )
         self._text = named(ElidedLabel(), f"{name}-text")
         self._links: list[QPushButton] = []
         self._actions: dict[str, Callable[[], object]] = {}

@@ -148,6 +148,8 @@ class Segmented(ButtonChoice):
         self._values: list[object] = []
         self._group.buttonClicked.connect(self._on_clicked)
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
+
+        # A wide row takes all the width that there is.
         width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
         self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
 

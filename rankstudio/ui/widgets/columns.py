@@ -332,7 +332,8 @@ class ColumnModel(QAbstractTableModel):
         bool
             Whether these are other rows; False if the same rows only have new contents.
         """
-        # For the same rows, Qt's selection and scroll position stay; a reset loses both.
+        # For the same rows, Qt's selection and
+        # scroll position stay; a reset loses both.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows
@@ -437,6 +438,7 @@ class ColumnModel(QAbstractTableModel):
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
     def _identity_of(self, row: Row, index: int) -> Hashable:
+        """Return the identity of a row: the key of a heading, else what `identity` returns, or the index."""
         if isinstance(row, Heading):
             return Heading, row.key
         return index if self._identity is None else self._identity(row)

@@ -95,12 +95,14 @@ class KeyValue(QWidget):
         self._rows = tuple(rows)
 
     def _widget_at(self, row: int, column: int) -> QWidget:
+        """Return the widget of the key (column 0) or of the value (column 1) in a row."""
         item = self._grid.itemAtPosition(row, column)
         widget = item.widget() if item is not None else None
         assert widget is not None  # every fact has a key and a value
         return widget
 
     def _remove(self, row: int) -> None:
+        """Remove both widgets of a row."""
         for column in range(2):
             widget = self._widget_at(row, column)
             self._grid.removeWidget(widget)
@@ -158,7 +160,7 @@ class BarRows(QWidget):
     def __init__(self, theme: Theme, name: str = "") -> None:
         super().__init__()
         self._theme = theme
-        self._rows: tuple[tuple[str, int], ...] = ()
+        self._rows: tuple[tuple[str, int], ...] = ()  # labels and counts
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)

@@ -306,12 +306,14 @@ class HeadingBars(QObject):
         return False
 
     def _headings(self) -> list[tuple[int, Heading]]:
+        """Return the headings among the shown rows, each with the number of its row."""
         rows = self._rows.shown_rows()
         return [
             (number, row) for number, row in enumerate(rows) if isinstance(row, Heading)
         ]
 
     def _box(self, number: int) -> QRect:
+        """Return the rectangle of a row, by its number, in the width of the table."""
         table = self._table
         top = table.rowViewportPosition(number)
         height = table.rowHeight(number)

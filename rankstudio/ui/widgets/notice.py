@@ -129,6 +129,9 @@ class Notice(ClosedByEscape):
             QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
         )
         self._stacked = stacked
+
+        # The functions of the present buttons by their labels, and
+        # all buttons that were made, some of which may be hidden.
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")
@@ -231,7 +234,8 @@ class Notice(ClosedByEscape):
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
 
-        # Buttons of earlier messages are used again; those that are too many are hidden.
+        # Buttons of earlier messages are used
+        # again; those that are too many are hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -413,7 +417,9 @@ class Notices(QWidget):
         """Remove a message from the kept ones."""
         n_before = len(self._kept_messages)
         self._kept_messages = [
-            message for message in self._kept_messages if message[0] != text
+            (kept_text, level)
+            for kept_text, level in self._kept_messages
+            if kept_text != text
         ]
         if len(self._kept_messages) != n_before:
             self.keptChanged.emit(len(self._kept_messages))
@@ -434,6 +440,7 @@ class Notices(QWidget):
 
     @Slot()
     def _note_closed(self) -> None:
+        """Remove the bars that were closed, and emit their texts."""
         for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.closed.emit(bar.last_text)
@@ -447,6 +454,7 @@ class Notices(QWidget):
             self.expired.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
+        """Take a bar out of the stack, which is hidden without bars."""
         self._shown_bars.remove(bar)
         bar.hide()
         self.setVisible(bool(self._shown_bars))
@@ -552,7 +560,8 @@ class RemovableNote(QWidget):
             spacing=4,
         )
 
-        # The button is beside the first of several lines. Without a text, all is hidden.
+        # The button is beside the first of several
+        # lines. Without a text, all is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 

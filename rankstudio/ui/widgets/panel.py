@@ -211,6 +211,7 @@ class WrappedLabel(QLabel):
         return max(0, self.heightForWidth(self.width())) if self.text() else 0
 
     def _update_tooltip(self) -> None:
+        """Set the text as the tooltip if not all of its lines are visible."""
         if not self._keeps_height:
             self.setToolTip(
                 plain(self.text()) if self._needed_height() > self.height() else ""

@@ -88,7 +88,9 @@ from rankstudio.ui.widgets.frozen import FrozenHeader
 from rankstudio.ui.widgets.headings import HeadingBar, HeadingBars
 from rankstudio.ui.widgets.layout import named
 
-_BOUNDS = (16, 4000)  # pixels; widths in the settings outside these bounds are damaged
+# pixels of a column; a width in the settings outside these bounds is damaged
+_MIN_WIDTH = 16
+_MAX_WIDTH = 4000
 
 
 class ColumnWidths(QObject):
@@ -131,7 +133,7 @@ class ColumnWidths(QObject):
         self._widths = {
             key: width
             for key, width in items
-            if isinstance(width, int) and _BOUNDS[0] <= width <= _BOUNDS[1]
+            if isinstance(width, int) and _MIN_WIDTH <= width <= _MAX_WIDTH
         }
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -152,7 +154,7 @@ class ColumnWidths(QObject):
     def _remember_width(self, section: int, old_width: int, width: int) -> None:
         # A width of 0 means that the column is being hidden or shown.
         if self._is_header_pressed and old_width and width:
-            self._widths[self._key_of(section)] = max(_BOUNDS[0], width)
+            self._widths[self._key_of(section)] = max(_MIN_WIDTH, width)
 
 
 def given_width(column: Column) -> int:
@@ -647,8 +649,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        # If the press might have begun a drag, Qt did not get it then: it gets the press
-        # now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it
+        # then: it gets the press now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -829,6 +831,7 @@ class TableView(QTableView):
         self.itemDelegate().paint(painter, option, index)
 
     def _draw_focus(self) -> None:
+        """Draw the focus ring around an empty table."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.colors.q("accent"), 2.0))

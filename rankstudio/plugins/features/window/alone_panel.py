@@ -148,6 +148,10 @@ class AloneController(Controller):
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
+
+        # The measures are computed again if the key has changed
+        # after one of the signals `on`, and the panel is visible.
+        # Other jobs are done between two of its results.
         triggers = (
             session.datasetChanged,
             session.foldChanged,
@@ -235,6 +239,10 @@ class AloneController(Controller):
 
     @Slot()
     def _mark(self) -> None:
+        """Mark the features of the chosen model, and the inspected feature.
+
+        Nothing is done while the plot is hidden or empty.
+        """
         model = self._current.model
         if self.panel.isVisible() and self.panel.plot.shown is not None:
             self.panel.mark(
@@ -370,7 +378,10 @@ class AlonePlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row per feature in the shown order: id, name, measures, and whether it is in the model."""
+        """Return a row for each feature in the shown order.
+
+        A row has id, name, measures, and whether the feature is in the model.
+        """
         if self.shown is None:
             return ["id", "feature"], []
         parts = self.shown.parts
@@ -485,7 +496,7 @@ class AlonePlot(Plot):
                     )
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line through the inspected feature, and a line through the feature under the mouse."""
+        """Draw a vertical line at the inspected feature, and one at the feature under the mouse."""
         # `_index_of` returns the position in the shown order. Half a
         # pixel is added, as lines are sharp only in the middle of pixels.
         for column, color in (
@@ -557,7 +568,10 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Return a description with the best single feature, and the measures of the inspected feature."""
+        """Return a description of the plot for screen readers.
+
+        It has the best single feature, and the measures of the inspected feature.
+        """
         if self.shown is None:
             return ""
         best = int(self.shown.order[0])

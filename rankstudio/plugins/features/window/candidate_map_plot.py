@@ -84,6 +84,12 @@ class CandidateMapPlot(HeatMapPlot):
         self._marked_column: int | None = None
         super().__init__(theme, names=("", tr("step")), limits=(0.0, 1.0))
 
+    @property
+    def _step_name(self) -> str:
+        """Name of a column, such as "step" or "iteration"."""
+        _, column_name = self._names
+        return column_name
+
     def set_map(
         self,
         candidate_map: CandidateMap | None,
@@ -121,7 +127,10 @@ class CandidateMapPlot(HeatMapPlot):
         self._apply()
 
     def mark(self, feature: int | None, step_position: int | None) -> None:
-        """Mark the inspected feature, by its column, and the inspected step, by its position on the path."""
+        """Mark the inspected feature and the inspected step.
+
+        The feature is that in a column, the step has a position on the path.
+        """
         self._feature = feature
         self._step_position = step_position
         self._apply()
@@ -200,7 +209,7 @@ class CandidateMapPlot(HeatMapPlot):
         row = self._flipped(row_from_below)
         location = tr("{labels} at {names} {numbers}").format(
             labels=self._labels[row],
-            names=self._names[1],
+            names=self._step_name,
             numbers=self.shown.numbers[column],
         )
         value = float(self.shown.scores[row, column])
@@ -265,7 +274,7 @@ class CandidateMapPlot(HeatMapPlot):
             columns=tuple(map(str, visible.numbers)),
             values=tuple(floats(row) for row in values),
             row_title="",
-            column_title=self._names[1],
+            column_title=self._step_name,
             color=FigureAxis(
                 title,
                 whole=ranked,
@@ -282,7 +291,10 @@ class CandidateMapPlot(HeatMapPlot):
         )
 
     def numbers(self) -> Numbers:
-        """Return the scores or ranks of the whole map: a row per feature, and a column per step."""
+        """Return the scores or ranks of the whole map.
+
+        There is a row for each feature, and a column for each step.
+        """
         if self.shown is None:
             return ["feature"], []
         assert self._whole_map is not None
@@ -293,7 +305,7 @@ class CandidateMapPlot(HeatMapPlot):
         ]
         return [
             "feature",
-            *(f"{self._names[1]} {n}" for n in self._whole_map.numbers),
+            *(f"{self._step_name} {n}" for n in self._whole_map.numbers),
         ], rows
 
     def click(self, point: QPointF) -> None:
@@ -436,7 +448,10 @@ class CandidateMapPlot(HeatMapPlot):
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write the names of the features left of their rows, that of the inspected one in bold."""
+        """Write the names of the features left of their rows.
+
+        The name of the inspected feature is bold.
+        """
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for row, label in enumerate(self._labels):
             rect = self.cell_rect(frame, self._flipped(row), 0)
@@ -456,7 +471,7 @@ class CandidateMapPlot(HeatMapPlot):
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(
-            QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1]
+            QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._step_name
         )
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))

@@ -225,6 +225,7 @@ class FeaturesController(PageController):
 
     @Slot(str, int)
     def _toggle(self, name: str, feature: int) -> None:
+        """Pin or ban a feature, by its id, or free it; its row stays marked."""
         for panel in self._path_panels:
             panel.hold(feature)
         self._session.toggle(name, feature)
@@ -273,7 +274,10 @@ class FeaturesController(PageController):
             self.inspect(self._marked_feature)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the inspected model, with which the inspected feature is correlated."""
+        """Return the columns of the inspected model.
+
+        The profile has the correlations of the inspected feature with these.
+        """
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
@@ -308,7 +312,10 @@ class FeaturesController(PageController):
         self._show_test()
 
     def _visible_paths(self) -> list[FeaturesPanel]:
-        """Return the visible panels of a path, or that of the Select page if neither is visible."""
+        """Return the visible panels of a path.
+
+        If neither is visible, return that of the Select page.
+        """
         return [panel for panel in self._path_panels if panel.isVisible()] or [
             self.features
         ]
@@ -374,7 +381,10 @@ class FeaturesController(PageController):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget the inspected feature and all that is to be computed, when other data are opened."""
+        """Forget the inspected feature when other data are opened.
+
+        What was to be computed for it is not computed any more.
+        """
         self._feature = None
         self._marked_feature = None
         self._profile_demand.forget()
@@ -409,6 +419,7 @@ class FeaturesController(PageController):
 
     @Slot(int)
     def _inspect_size(self, k: int) -> None:
+        """Inspect the model with k features on the path of the inspected model, if it adds features."""
         model = self._current.shown.inspected
         if model is not None and model.path.step_kind is StepKind.FEATURES:
             self._session.inspect(model.values, k)

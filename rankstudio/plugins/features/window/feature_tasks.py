@@ -103,7 +103,10 @@ class FeatureTasks:
     def substitutes(
         self, plan: Plan, fold: Fold, path: PathResult, position: int
     ) -> Substitutes:
-        """Find possible substitutes for the features of the model at a position on a path of a fold."""
+        """Find possible substitutes for the features of a model.
+
+        The model is that at a position on a path of a fold.
+        """
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 

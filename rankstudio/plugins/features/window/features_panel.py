@@ -254,6 +254,10 @@ class Arrivals:
 
 
 def _row_tone(row: FeatureRow) -> str:
+    """Return the color of a row.
+
+    Features that are not in the model are fainter, and banned ones faintest.
+    """
     if row.banned:
         return "faint"
     return "text" if row.chosen else "muted"
@@ -359,6 +363,7 @@ def as_importance(column: Column) -> Column:
 
 
 def _margin_text(share: float) -> str:
+    """Return a margin in percent; one that would be rounded to 0 is given as a bound."""
     if 0 < abs(share) < 0.0001:
         return f"> {MINUS}0.01 %" if share < 0 else "< 0.01 %"
     return (MINUS if share < 0 else "") + percent(abs(share))
@@ -588,6 +593,7 @@ class FeaturesPanel(Panel):
         self.table.set_rows(self._with_margins(self.table.rows()))
 
     def _with_margins(self, rows: Sequence[FeatureRow]) -> tuple[FeatureRow, ...]:
+        """Return rows with the margins of their features; NaN for a feature without one."""
         if not self._margins:
             return tuple(rows)
         return tuple(
@@ -699,6 +705,7 @@ class FeaturesPanel(Panel):
         self._make_room()
 
     def _show_columns(self) -> None:
+        """Show the columns for the present measure, with weights or importances."""
         visible = columns(self._measure, self._with_margin, self._digits)
         self.table.set_columns(
             visible if self._linear else [as_importance(column) for column in visible]
@@ -855,11 +862,15 @@ class FeaturesPanel(Panel):
 
     @Slot(object)
     def _on_clicked(self, row: FeatureRow) -> None:
-        """Inspect the model of a clicked row, if the row was marked without being that of the shown model."""
+        """Inspect the model of a clicked row.
+
+        This is for a row that was marked without being that of the shown model.
+        """
         if row.rank != self._k:
             self._on_chosen(row)
 
     def _toggle(self, name: str) -> None:
+        """Ask to pin or ban the feature of the current row; ``name`` is "pinned" or "banned"."""
         row = self.table.current()
         if row is not None and self._pins:
             self.toggled.emit(name, row.feature_id)

@@ -458,7 +458,10 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
 
 def _importance_text(profile: FeatureProfile) -> str:
-    """Return the importance of a feature, and the importance of its negative if the two differ."""
+    """Return the importance of a feature.
+
+    The importance of its negative is added if the two differ.
+    """
     importance, negative = profile.importance
     return (
         f"{importance:.3g}"
@@ -479,16 +482,16 @@ def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(5)
     grid.setColumnStretch(0, 1)
-    for line, row in enumerate(rows):
-        head = named(ElidedLabel(row[0]), role="caption" if line == 0 else "")
+    for line, (title, *texts) in enumerate(rows):
+        head = named(ElidedLabel(title), role="caption" if line == 0 else "")
         head.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         grid.addWidget(head, line, 0)
-        for column, text in enumerate(row[1:], start=1):
+        for column, text in enumerate(texts, start=1):
             cell = named(PlainLabel(text), role="caption" if line == 0 else "")
             cell.setAlignment(
                 Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             )
-            if row[0] == _EXPLAINED_LABEL:
+            if title == _EXPLAINED_LABEL:
                 cell.setToolTip(plain(_EXPLAINED_HELP))
             grid.addWidget(cell, line, column)
     return table

@@ -125,7 +125,10 @@ class FeaturesPage(FeaturesController):
 def found_features(
     dataset: FoldedDataset, columns: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
-    """Yield a palette entry for the feature in each of ``columns``; it calls ``inspect`` with the id."""
+    """Yield a palette entry for the feature in each of ``columns``.
+
+    The entry calls ``inspect`` with the id of the feature.
+    """
     for column_number, feature in zip(
         columns, dataset.feature_ids[columns].tolist(), strict=True
     ):

@@ -327,7 +327,10 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
 def _group_swap_sentence(
     swap: GroupSwap, feature_names: _FeatureNames, groups: Groups
 ) -> SubstituteSentence:
-    """Return the sentence on the swap of a whole group of features, or of a feature for a group."""
+    """Return the sentence on a swap of candidates.
+
+    It replaces a whole group of features, or a feature by a group.
+    """
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
@@ -662,6 +665,10 @@ class SubstitutesController(Controller):
         self._absence = models.absence
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
+
+        # The substitutes of the chosen model, and the selections of all runs. Each is
+        # computed again if its key has changed after one of the signals `on`, and the
+        # panel is visible; `clear` is called if the key is None.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,
@@ -700,7 +707,10 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Find the current model's substitutes, if the panel is visible and does not show them yet."""
+        """Find the substitutes of the current model.
+
+        Nothing is done if the panel is hidden, or shows them already.
+        """
         self.refresh()
         self._substitutes.update()
 
@@ -710,6 +720,11 @@ class SubstitutesController(Controller):
         self._selections.update()
 
     def _model_key(self) -> Key | None:
+        """Return the model and the fold.
+
+        Return None without a model or documents, and for wide data, whose correlations
+        are not computed.
+        """
         model = self._current.model
         has_documents = self._session.has_documents
         if model is not None and is_wide(model.fold.train):
@@ -729,7 +744,10 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
-            """Show the substitutes, with ids and names of the features and the groups of the plan."""
+            """Show the substitutes.
+
+            Uses ids, names and groups of the features of the method.
+            """
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
         return computation(
@@ -743,7 +761,10 @@ class SubstitutesController(Controller):
         )
 
     def _records(self) -> list[RunRecord]:
-        """Return the runs of the open data that selected some but not all features on at least one fold."""
+        """Return the runs of the open data that select features.
+
+        Such a run selected some but not all features on at least one fold.
+        """
         dataset = self._session.dataset
         n_features = dataset.n_features if dataset is not None else 0
         return [
@@ -779,13 +800,17 @@ class SubstitutesController(Controller):
         ]
 
         def show(ranks: Floats) -> None:
-            """Show the rank at which each fold selected each feature: shape (n, F) for n features, F folds."""
+            """Show the rank at which each fold selected each feature.
+
+            The shape is (n, F) for n features and F folds.
+            """
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
         title = tr("Comparing the selections of runs")
         return computation(title, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:
+        """Return the reason why there are no substitutes, as a sentence."""
         if self._session.dataset is None or self._current.model is None:
             return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
         if is_wide(self._current.model.fold.train):

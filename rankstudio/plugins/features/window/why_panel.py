@@ -90,6 +90,9 @@ class DensitiesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "densities-view", role="page")
+
+        # The inspected feature is on the left, and the feature that the user chooses in
+        # the box above the plot, by default the next one on the path, on the right.
         self.plots = (
             named(
                 DensityPlot(theme),
@@ -391,6 +394,10 @@ class WhyController(Controller):
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = features_controller.path
+
+        # The map of candidates, the explanation of the inspected feature, and its
+        # densities. Each is computed again if its key has changed, and the panel is
+        # visible; `clear` is called if the key is None.
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -497,8 +504,8 @@ class WhyController(Controller):
             """
             scores_map, path_margins = map_and_margins
 
-            # Steps that add features have no name of their own, other than iterations
-            # and rounds.
+            # A step that adds features is just called a step; others are iterations or
+            # rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
@@ -518,6 +525,10 @@ class WhyController(Controller):
         )
 
     def _explanation_key(self) -> Key | None:
+        """Return the feature, the path and the model that are explained.
+
+        Return None without a feature, or for a method that compares no candidates.
+        """
         model = self._current.shown.inspected
         column = self._features_controller.column
         if model is None or column is None or not self._is_compared(model):
@@ -577,7 +588,10 @@ class WhyController(Controller):
         self.panel.mark(row_column, model.position)
 
     def _candidates(self, model: SelectedModel) -> CandidateGroups:
-        """Return the candidates of the model's method: groups of features, and the ungrouped features."""
+        """Return the candidates of a model's method.
+
+        They are the groups of features, and the features without a group.
+        """
         dataset = self._session.dataset
         assert dataset is not None
         return CandidateGroups.of(
@@ -742,6 +756,7 @@ class WhyController(Controller):
 
     @Slot()
     def _forget_densities(self) -> None:
+        """Forget the densities and the user's choice of another feature."""
         self._other_column = None
         self._path_of_choices = None
         self._densities_demand.forget()
