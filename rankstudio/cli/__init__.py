@@ -82,11 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments without the program's
-        name; those of this process by default.
+        The arguments without the program's name; those of this process by default.
     """
-    # Set up the output before anything is
-    # printed. Warnings of libraries become notes.
+    # Set up the output before anything is printed. Warnings of libraries become notes.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -112,9 +110,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        # The program that reads the output has ended, as
-        # ``| head`` does. Nothing more is written, so that
-        # the end of this program causes no further error.
+        # The program that reads the output has ended, as ``| head`` does. Nothing more
+        # is written, so that the end of this program causes no further error.
         streams.silence()
         return FAILED
     except OSError as error:
@@ -173,8 +170,7 @@ def _dispatch(arguments: list[str]) -> int:
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
-        # Methods of files become known before
-        # the options of methods are read.
+        # Methods of files become known before the options of methods are read.
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
         args.typed = arguments  # to print how a stopped run is resumed
@@ -187,8 +183,7 @@ def _dispatch(arguments: list[str]) -> int:
 def command_line(names: Sequence[str]) -> CommandParser:
     """Return the parser with the named commands only, so that the modules of the others are not imported.
 
-    Each command sets ``run``, the function that
-    carries it out, and its own ``parser``.
+    Each command sets ``run``, the function that carries it out, and its own ``parser``.
     """
     parser = CommandParser(
         prog="rankstudio",
@@ -237,9 +232,8 @@ def command_line(names: Sequence[str]) -> CommandParser:
         try:
             module.add_options(command)
         except AnalysisError:
-            # The code of an analysis of another package fails.
-            # A list of commands goes on without its options; a
-            # single command is what the user asks for.
+            # The code of an analysis of another package fails. A list of commands goes
+            # on without its options; a single command is what the user asks for.
             if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
@@ -262,9 +256,8 @@ def _open_window(arguments: list[str]) -> int:
     If no window can be opened, say why; with --sample, run the sample in the terminal
     instead.
     """
-    # Options are words with a dash, and the word
-    # after --language (the slice of one word
-    # before it is empty for the first word).
+    # Options are words with a dash, and the word after --language (the slice of one
+    # word before it is empty for the first word).
     options = [
         word
         for index, word in enumerate(arguments)
@@ -277,9 +270,8 @@ def _open_window(arguments: list[str]) -> int:
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        # The command of an absent plug-in. This error
-        # comes first, as the parser below would
-        # complain of the command's options instead.
+        # The command of an absent plug-in. This error comes first, as the parser below
+        # would complain of the command's options instead.
         parser.error(_no_such_command(files[0]))
     args = parser.parse_args(options)
     for file in files:
@@ -296,9 +288,8 @@ def _open_window(arguments: list[str]) -> int:
 
         # before the window's modules look their texts up
         install(args.language or Settings().language)
-        # The window collects garbage itself, later. Objects
-        # that imports make stay anyway, and looking for
-        # garbage among them took a tenth of the time.
+        # The window collects garbage itself, later. Objects that imports make stay
+        # anyway, and looking for garbage among them took a tenth of the time.
         gc.disable()
         from rankstudio.ui.app import main as open_window
 

@@ -80,8 +80,7 @@ class AnalysisCommand:
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the analysis: its subject and its parameters, unless its module adds its own."""
-        # An analysis may name a module of its
-        # own for its options in the terminal.
+        # An analysis may name a module of its own for its options in the terminal.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -98,8 +97,7 @@ class AnalysisCommand:
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry out the analysis that the options describe, print its tables, and return the exit status."""
-        # RankStudio's own analyses may
-        # read their options themselves.
+        # RankStudio's own analyses may read their options themselves.
         entry = self._entry
         if entry.terminal:
             subject, values = self._guarded(
@@ -127,8 +125,8 @@ class AnalysisCommand:
     def _guarded(self, function: Callable[[], Any]) -> Any:
         """Call a function of the analysis; raise AnalysisError where the code of another package fails.
 
-        Errors of RankStudio's own analyses are
-        faults of the program, and stay as they are.
+        Errors of RankStudio's own analyses are faults of the program, and stay as they
+        are.
         """
         if self._entry.is_own:
             return function()
@@ -205,8 +203,7 @@ def _run_analysis(
 def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
     """Return the text of the tables one below the other.
 
-    A table may have a text (``above``),
-    which is printed in place of its title.
+    A table may have a text (``above``), which is printed in place of its title.
     """
     parts: list[str] = []
     for table in tables:
@@ -232,8 +229,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     )
     from rankstudio.engine.experiment.units.single_path import training_fold
 
-    # A run of a study, with its data.
-    # What is sealed is left out of both.
+    # A run of a study, with its data. What is sealed is left out of both.
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)
         if run.sealed:
@@ -244,8 +240,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
 
-        # Here the data are one path, but
-        # plan_from expects a list as of --data.
+        # Here the data are one path, but plan_from expects a list as of --data.
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
@@ -305,8 +300,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_option(group: Any, parameter: Parameter) -> None:
     """Add the option of a parameter, whose help is its label, its values and its default."""
-    # "%" begins a placeholder in helps
-    # of argparse; doubled, it is itself.
+    # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(
         "%", "%%"
     )

@@ -24,9 +24,8 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods and measures that options name by their code, and return the arguments with their keys.
 
-    Typing the name of a file or a library allows its code
-    to run. The options of a method depend on its code, so
-    this is done before the command line is read.
+    Typing the name of a file or a library allows its code to run. The options of a
+    method depend on its code, so this is done before the command line is read.
 
     Parameters
     ----------
@@ -45,8 +44,7 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
     for word in arguments:
         option, equals, value = word.partition("=")
         replace_code = _code_replacer(option)
-        # "--method=file.py:Name" is one word,
-        # "--method file.py:Name" are two.
+        # "--method=file.py:Name" is one word, "--method file.py:Name" are two.
         is_value = replace_value is not str
         if equals and not is_value:
             replaced.append(f"{option}={replace_code(value)}")
@@ -94,8 +92,7 @@ def _method_key(text: str) -> str:
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
-    # find_method also finds methods by their
-    # labels; only keys are names of options.
+    # find_method also finds methods by their labels; only keys are names of options.
     entry = find_method(text)
     is_known_key = entry is not None and entry.key == text
     if is_known_key or not names_code(text):
@@ -114,8 +111,7 @@ def _may_name_code(text: str) -> bool:
 def leave_out(arguments: Sequence[str]) -> list[str]:
     """Leave out the plug-ins that ``--without`` names, and return the other arguments.
 
-    The names are stored in an environment
-    variable, which worker processes inherit.
+    The names are stored in an environment variable, which worker processes inherit.
     """
     from rankstudio.engine.plugins.loader import WITHOUT
 
@@ -158,14 +154,12 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
 def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     """Add the methods that the plans of a TOML file name by their code, where the user allows it.
 
-    The code is looked for beside the
-    file, and in the current folder.
+    The code is looked for beside the file, and in the current folder.
 
     Raises
     ------
     CodeNotAllowedError
-        If the user has allowed the code neither
-        now, with ``--allow-code``, nor before.
+        If the user has allowed the code neither now, with ``--allow-code``, nor before.
     PlanError
         If the code cannot be run, or is no method.
     """
@@ -184,8 +178,7 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
 def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -> None:
     """Add the methods and measures that the plans of a study name by their code, where the user allows it.
 
-    The code is looked for beside the study
-    (``path``), and in the current folder.
+    The code is looked for beside the study (``path``), and in the current folder.
     """
     from rankstudio.engine.experiment.plan.toml import measure_keys
     from rankstudio.engine.methods.foreign.permission import add_code_of_plan

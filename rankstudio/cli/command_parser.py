@@ -31,8 +31,7 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     ----------
     args : argparse.Namespace
     **least : float
-        The smallest number of each option,
-        by its name in the arguments.
+        The smallest number of each option, by its name in the arguments.
 
     Raises
     ------
@@ -70,8 +69,7 @@ class CommandParser(argparse.ArgumentParser):
         self.by_method = False
         self._typed: list[str] = []
         self.sample_word = ""
-        # whether parse_known_intermixed_args
-        # runs, which calls parse_known_args
+        # whether parse_known_intermixed_args runs, which calls parse_known_args
         self._is_mixing = False
 
     def parse_known_args(  # type: ignore[override]
@@ -101,8 +99,8 @@ class CommandParser(argparse.ArgumentParser):
     def _with_data_first(self, words: list[str]) -> list[str]:
         """Return the words with the value of --data first, for a command with a positional argument DATA.
 
-        Such a command has no option --data, which
-        others have: both ways are understood.
+        Such a command has no option --data, which others have: both ways are
+        understood.
         """
         has_positional_data = any(
             action.dest == "data" for action in self._get_positional_actions()
@@ -125,9 +123,8 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the arguments.
 
-        An unknown word ends the process with status
-        2 and an error of the parser of the typed
-        command, which suggests a similar option.
+        An unknown word ends the process with status 2 and an error of the parser of the
+        typed command, which suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -146,15 +143,13 @@ class CommandParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help.
 
-        The help of a command with parameters of methods is
-        brief, and has the options that all methods share;
-        with --method NAME or --ranker NAME it is complete.
+        The help of a command with parameters of methods is brief, and has the options
+        that all methods share; with --method NAME or --ranker NAME it is complete.
         """
         if not self.by_method:
             return super().format_help()
 
-        # argparse has the texts as attributes:
-        # change them, format, and restore them.
+        # argparse has the texts as attributes: change them, format, and restore them.
         methods = {
             option: self._typed_value(option) for option in ("--method", "--ranker")
         }
@@ -165,10 +160,9 @@ class CommandParser(argparse.ArgumentParser):
         epilog = self.epilog
         try:
             for action in self._actions:
-                # Parameters are shown for the methods on the
-                # command line only. ``owners`` has the help of a
-                # parameter by method, and ``of`` is the option
-                # that names the method: see add_parameters.
+                # Parameters are shown for the methods on the command line only.
+                # ``owners`` has the help of a parameter by method, and ``of`` is the
+                # option that names the method: see add_parameters.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
@@ -224,8 +218,7 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is none of an option's choices; suggest a similar one, or list a few.
 
-        The method of an absent plug-in is
-        refused with the name of the plug-in.
+        The method of an absent plug-in is refused with the name of the plug-in.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -287,8 +280,7 @@ def _is_shown(action: argparse.Action) -> bool:
 def _absent_plugin_text(action: argparse.Action, value: object) -> str:
     """Return a sentence on the absent plug-in of a method or format; "" for any other value.
 
-    ``action`` is the option whose value it is:
-    ``--to`` takes formats, others methods.
+    ``action`` is the option whose value it is: ``--to`` takes formats, others methods.
     """
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of

@@ -41,19 +41,17 @@ def add_data(
 ) -> None:
     """Add DATA, the first positional argument of a command, and --sample, which stands for it.
 
-    ``about`` and ``sample`` are the helps of the two.
-    ``also`` has further kinds of files that the command
-    accepts as DATA: "study", "model" or "text". The
-    command reads the value with `data_place` if a plan
-    opens it, or with `data_file` if it is one file.
+    ``about`` and ``sample`` are the helps of the two. ``also`` has further kinds of
+    files that the command accepts as DATA: "study", "model" or "text". The command
+    reads the value with `data_place` if a plan opens it, or with `data_file` if it is
+    one file.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
     )
     word.also = also
     add_sample_option(parser, sample)
-    # with --sample, the parser puts
-    # this word in the place of DATA
+    # with --sample, the parser puts this word in the place of DATA
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)
 
@@ -86,8 +84,7 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 def add_model(parser: Any) -> None:
     """Add a JSON model as the last positional argument, and as an option.
 
-    `take_model` then sets ``args.model``
-    to the one that was typed.
+    `take_model` then sets ``args.model`` to the one that was typed.
     """
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
@@ -218,8 +215,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         # Options with several names.
         if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
-        # Files are stored by absolute paths;
-        # only judgments may have several.
+        # Files are stored by absolute paths; only judgments may have several.
         if name in FILES:
             paths = value if isinstance(value, list) else [value]
             value = [str(Path(path).absolute()) if str(path) else "" for path in paths]
@@ -241,8 +237,7 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     Raises
     ------
     PlanError
-        If a text is not a name and a
-        place, or if a name is repeated.
+        If a text is not a name and a place, or if a name is repeated.
     """
     places: dict[str, Path] = {}
     for text in texts:

@@ -65,11 +65,10 @@ class Stop:
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A run stops between two units; a unit is one fold
-        with one combination of parameters. After the last
-        unit of a fold, it stops only when the fold's model
-        has been chosen and tested; after the last fold, it
-        ends without a stop. Both take little time.
+        A run stops between two units; a unit is one fold with one combination of
+        parameters. After the last unit of a fold, it stops only when the fold's model
+        has been chosen and tested; after the last fold, it ends without a stop. Both
+        take little time.
         """
         match event:
             case RunStarted():
@@ -94,12 +93,10 @@ class Stop:
 def stopping() -> Iterator[Stop]:
     """Provide the request to stop that Ctrl+C makes; the handler of Ctrl+C is restored at the end.
 
-    Outside the main thread no handler can
-    be set, and Ctrl+C has its usual effect.
+    Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
     """
-    # The second Ctrl+C does what the first
-    # one would do otherwise; the handler
-    # may also be a number, such as SIG_IGN.
+    # The second Ctrl+C does what the first one would do otherwise; the handler may also
+    # be a number, such as SIG_IGN.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():

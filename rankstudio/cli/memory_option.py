@@ -28,8 +28,7 @@ def add_memory_option(parser: Any) -> None:
 def within_memory(args: argparse.Namespace) -> Iterator[None]:
     """Limit the memory of a command, its threads and its worker processes as ``--memory`` says.
 
-    The limit is in an environment variable,
-    which worker processes inherit.
+    The limit is in an environment variable, which worker processes inherit.
     """
     limit = getattr(args, "memory", None)
     if limit is None:

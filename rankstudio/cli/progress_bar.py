@@ -38,8 +38,7 @@ class LiveLine:
     Attributes
     ----------
     stream : text stream
-        The error stream by default: the
-        standard output then has only results.
+        The error stream by default: the standard output then has only results.
     live : bool
         Whether the stream is a terminal that can replace a line; a terminal of
         ``TERM=dumb`` cannot.
@@ -106,8 +105,7 @@ class AllRuns:
     def add(self, seconds: float, worked: bool) -> None:
         """Count a finished run.
 
-        Only runs that were computed
-        count for the estimate of time.
+        Only runs that were computed count for the estimate of time.
         """
         self._n_ended += 1
         if worked:
@@ -124,8 +122,7 @@ class AllRuns:
         Parameters
         ----------
         seconds, share : float
-            Seconds that the current run has taken,
-            and the share of it that is done.
+            Seconds that the current run has taken, and the share of it that is done.
         """
         per_run = (self._computed_seconds + seconds) / (self._n_computed + share)
         return per_run * (self.total - self._n_ended - share)
@@ -142,8 +139,7 @@ class ProgressBar:
         # a run that ends at once shows no bar
         self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
-        # The finished units, and those of
-        # them that were in a study already.
+        # The finished units, and those of them that were in a study already.
         self._n_finished_units = self._n_stored_units = 0
         self._is_computing = False  # whether the current unit has made a step
         self._n_units = 1
@@ -171,8 +167,7 @@ class ProgressBar:
         self._last_event_time = time.monotonic()
         match event:
             case RunStarted():
-                # Numbers of the whole run, from
-                # which the share done is computed.
+                # Numbers of the whole run, from which the share done is computed.
                 self._began = self._last_event_time
                 self._n_units = len(event.units)
                 self._steps_per_unit = event.steps_per_unit
@@ -192,8 +187,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
-                # A unit that arrives fast and without
-                # steps was in the study already.
+                # A unit that arrives fast and without steps was in the study already.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = (
                     self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
@@ -219,16 +213,14 @@ class ProgressBar:
     def _draw(self, unit: Unit, doing: str = "") -> None:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
 
-        ``unit`` is the fold and the combination of
-        parameters at work, and ``doing`` the work
-        before its next step, if that takes long.
+        ``unit`` is the fold and the combination of parameters at work, and ``doing``
+        the work before its next step, if that takes long.
         """
         if not self._line.is_due():
             return
         share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
-        # Stored units took no time, so they
-        # do not count for the remaining time.
+        # Stored units took no time, so they do not count for the remaining time.
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
         if n_computed > 0:
@@ -244,8 +236,7 @@ class ProgressBar:
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
         text += remaining
         text += f"  {doing}" if doing else ""
-        # The text is cut at the width of the
-        # terminal, as only one line can be cleared.
+        # The text is cut at the width of the terminal, as only one line can be cleared.
         self._line.show(text[: shutil.get_terminal_size().columns - 1])
 
     def _remaining_text(self, seconds: float, n_computed: float) -> str:
@@ -256,9 +247,8 @@ class ProgressBar:
         seconds : float
             Seconds that this run has taken.
         n_computed : float
-            Units that it has computed, with a part
-            of the current one. Units that were in
-            a study already are not among them.
+            Units that it has computed, with a part of the current one. Units that were
+            in a study already are not among them.
         """
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
@@ -291,16 +281,14 @@ def last_state(
     Parameters
     ----------
     steps : iterator
-        States of the work, at least one; each has all
-        results so far. None is not a state: it only
-        lets the work stop there, after the first state.
+        States of the work, at least one; each has all results so far. None is not a
+        state: it only lets the work stop there, after the first state.
     n_repeats : callable
         Returns the number of repetitions that a state has.
     n_requested : int
         Number of repetitions at the end.
     stream : text stream, optional
-        Terminal on which progress is
-        shown; the error stream by default.
+        Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
         Returns the progress text of a state; by default the number of repetitions, of
         those requested.
@@ -310,8 +298,7 @@ def last_state(
     state
         The last state.
     stopped : bool
-        Whether the last state has fewer repetitions
-        than requested, because of a stop.
+        Whether the last state has fewer repetitions than requested, because of a stop.
     """
     # The first Ctrl+C is noted, and heeded after the next state.
     line = LiveLine(stream)

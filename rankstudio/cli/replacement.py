@@ -59,8 +59,7 @@ def check_outputs(
     paths : sequence of Path
         Files that the command will write.
     args : Namespace
-        Arguments of the command; they
-        name files that the command reads.
+        Arguments of the command; they name files that the command reads.
     also : iterable of Path
         Further files that the command reads.
 
@@ -90,8 +89,7 @@ def write_new(
 ) -> list[Path]:
     """Write figures and the files beside them, unless one of them must not be replaced; return their paths.
 
-    A file that exists is replaced only with
-    ``--force``, and one that the command reads
+    A file that exists is replaced only with ``--force``, and one that the command reads
     never; ``also`` are further files that it reads.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
@@ -127,8 +125,7 @@ def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 def _input_paths(args: Namespace) -> Iterator[Path]:
     """Yield the files and folders that the options of a command name."""
-    # An option is absent, has one value or
-    # several; some values are NAME=PLACE.
+    # An option is absent, has one value or several; some values are NAME=PLACE.
     for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
@@ -147,9 +144,8 @@ def refuse_existing(
     Raises
     ------
     OutputError
-        The text names the first such file, why
-        it is refused (``description``), and
-        the option that allows to replace it.
+        The text names the first such file, why it is refused (``description``), and the
+        option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():
@@ -172,8 +168,7 @@ def refuse_other_run(
 ) -> None:
     """Refuse to replace the results of another run, or files that are read.
 
-    The results of the same run may
-    be replaced: the run is resumed.
+    The results of the same run may be replaced: the run is resumed.
 
     Parameters
     ----------
@@ -228,8 +223,7 @@ def refuse_other_comparison(
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
-    # The runs of this comparison, and the
-    # plans of the results in the folder.
+    # The runs of this comparison, and the plans of the results in the folder.
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for name in data for plan in comparison.plans(name)]
     stored = {
@@ -257,8 +251,7 @@ def _is_one_of(
     """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
     if stored is None:
         return False
-    # A comparison that does not set such a
-    # field takes that of the stored plan.
+    # A comparison that does not set such a field takes that of the stored plan.
     data_fields = {
         name: getattr(stored, name)
         for name in _DATA_FIELDS

@@ -43,8 +43,7 @@ def log_store(target: str | None) -> LogStore | None:
     Raises
     ------
     ParameterError
-        For a program that no plug-in adds,
-        or a place that the program refuses.
+        For a program that no plug-in adds, or a place that the program refuses.
     MissingExtraError
         If the program's library is not installed.
     """
@@ -67,8 +66,7 @@ def log_store(target: str | None) -> LogStore | None:
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
     """Provide the log of a run in another program, or None without a store.
 
-    The log receives the events of the run. An
-    error that ends the run is logged, too.
+    The log receives the events of the run. An error that ends the run is logged, too.
 
     Parameters
     ----------

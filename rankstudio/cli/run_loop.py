@@ -74,16 +74,14 @@ class RunInProgress:
 def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
 
-    ``work`` collects the finished
-    folds, and gets the working time.
+    ``work`` collects the finished folds, and gets the working time.
     """
     began = time.perf_counter()
     # a log must not contain measures of a sealed test part
     if work.log is not None and work.study is not None:
         work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
     try:
-        # The generator is closed after Ctrl+C,
-        # too, so that its threads end.
+        # The generator is closed after Ctrl+C, too, so that its threads end.
         with (
             preparation(),
             ProgressBar(total_work=work.all_runs) as progress,
@@ -91,8 +89,7 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    # before it is shown, so that
-                    # no interruption loses it
+                    # before it is shown, so that no interruption loses it
                     work.folds.append(event.result)
                 if work.log is not None:
                     work.log.follow(event)
@@ -112,11 +109,10 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
-    A unit is one fold with one combination of parameters.
-    The size of the data is the number of values in the
-    largest training part. ``work.training_by_fold`` has
-    the training data that earlier runs prepared, by fold;
-    the run uses them, and adds its own.
+    A unit is one fold with one combination of parameters. The size of the data is the
+    number of values in the largest training part. ``work.training_by_fold`` has the
+    training data that earlier runs prepared, by fold; the run uses them, and adds its
+    own.
     """
     folds = work.dataset.folds
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
@@ -220,11 +216,9 @@ def run_comparison(
     Raises
     ------
     RankStudioError
-        The error of the last run that was
-        left out, if no run was possible.
+        The error of the last run that was left out, if no run was possible.
     """
-    # the number of runs: each plan of
-    # the comparison on each dataset
+    # the number of runs: each plan of the comparison on each dataset
     total = AllRuns(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
@@ -237,8 +231,7 @@ def run_comparison(
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
-    # An error that left out a dataset is raised
-    # only if no other dataset has results.
+    # An error that left out a dataset is raised only if no other dataset has results.
     if running.left_out is not None and not running.results and not stopped:
         raise running.left_out
     return ComparisonOutcome(running.results, stopped)
@@ -260,8 +253,7 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge (in their
-        # columns) and protocol share the data,
+        # Plans with the same judge (in their columns) and protocol share the data,
         # which are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),

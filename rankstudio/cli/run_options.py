@@ -86,9 +86,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the options of method, model selection and parameters.
 
-    The parser keeps parameters under names with a
-    prefix, such as "parameter_", as a method and a
-    final ranker may have parameters of one name.
+    The parser keeps parameters under names with a prefix, such as "parameter_", as a
+    method and a final ranker may have parameters of one name.
     """
     _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
@@ -111,8 +110,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def add_preferences(parser: argparse._ActionsContainer) -> None:
     """Add the options of a file of preferences (pairs of documents), which a plug-in has."""
     source = pair_source()
-    # a hidden option, so that using it gives
-    # the error about the missing plug-in
+    # a hidden option, so that using it gives the error about the missing plug-in
     if source is None:
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
@@ -316,10 +314,9 @@ def add_parameters(
 ) -> None:
     """Add the options of the parameters of methods; an option of several methods is added once.
 
-    Advanced parameters, which most runs leave at their defaults,
-    are in a group of their own. ``title`` and ``about`` head the
-    options in the help. argparse stores a value under ``dest``
-    and the parameter's name; ``prefix`` begins the option.
+    Advanced parameters, which most runs leave at their defaults, are in a group of
+    their own. ``title`` and ``about`` head the options in the help. argparse stores a
+    value under ``dest`` and the parameter's name; ``prefix`` begins the option.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -329,8 +326,7 @@ def add_parameters(
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
-    # The owners of an option are pairs of
-    # a method's key and its parameter.
+    # The owners of an option are pairs of a method's key and its parameter.
     for option, owners in options.items():
         _, p = owners[0]  # the name and kind are the same for all owners
         group = basic if any(parameter.basic for _, parameter in owners) else advanced
@@ -360,8 +356,7 @@ def add_parameters(
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
     """Return the help of an option: each different text once, followed by its methods if `named`.
 
-    `owners` are pairs of the key of a
-    method and its parameter of this option.
+    `owners` are pairs of the key of a method and its parameter of this option.
     """
     texts: dict[str, list[str]] = {}
     for key, p in owners:
@@ -393,9 +388,8 @@ def _bundled_plans() -> list[str]:
 def plan_file(args: argparse.Namespace) -> Path | None:
     """Return the file of the plan that PLAN names, or None if there is no plan.
 
-    PLAN is a file, the name of a bundled plan, or a folder
-    of results, which has its plan. If PLAN is data,
-    ``args.data`` is set to it, and there is no plan.
+    PLAN is a file, the name of a bundled plan, or a folder of results, which has its
+    plan. If PLAN is data, ``args.data`` is set to it, and there is no plan.
 
     Raises
     ------
@@ -406,8 +400,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     path: Path | None = args.plan
     if path is None:
         return None
-    # Names that stand for a file: standard
-    # input, or a plan of RankStudio.
+    # Names that stand for a file: standard input, or a plan of RankStudio.
     if is_standard(path):
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled_plans():
@@ -471,8 +464,7 @@ def _refuse_others(
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
-        # None or False is the value of
-        # an option that was not typed
+        # None or False is the value of an option that was not typed
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
                 f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
@@ -499,8 +491,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
         if args.plan
         else Plan(data="")
     )
-    # Feature names and costs need the
-    # data that the options state.
+    # Feature names and costs need the data that the options state.
     changes = _data_field(args) | _plan_fields(args)
     data_changes = {
         name: changes[name] for name in ("data", "columns") if name in changes
@@ -509,9 +500,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
-    # Stated parameters change those of the plan in
-    # the file, if these are of the same method;
-    # parameters of another method would not fit.
+    # Stated parameters change those of the plan in the file, if these are of the same
+    # method; parameters of another method would not fit.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),
@@ -549,15 +539,13 @@ def fold_of_data(
     from rankstudio.engine.experiment.plan.from_data import with_known_costs
     from rankstudio.engine.experiment.runner import open_data
 
-    # Here the data are one path, but
-    # plan_from expects a list as of --data.
+    # Here the data are one path, but plan_from expects a list as of --data.
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     if len(plan.folds) > 1:
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
-    # argparse keeps the parameters of
-    # methods under names with a prefix.
+    # argparse keeps the parameters of methods under names with a prefix.
     option_names = {
         name.removeprefix("parameter_")
         for name, value in vars(args).items()
@@ -621,9 +609,8 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such
-    file. A plug-in reads these options; without
-    it, using one raises an error that says so.
+    The result is None if the options name no such file. A plug-in reads these options;
+    without it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -637,9 +624,8 @@ def _stated_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of methods that the user typed as options, by name.
 
-    The parser keeps them under names that begin with
-    ``prefix``. In lists of features, names are replaced by
-    ids; ``names`` returns the names of the data's features.
+    The parser keeps them under names that begin with ``prefix``. In lists of features,
+    names are replaced by ids; ``names`` returns the names of the data's features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -752,21 +738,18 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     Parameters
     ----------
     text : str
-        Typed list: "25, 39", or "BM25 of title; BM25
-        of anchor". Items are separated by semicolons,
-        or by commas if there is no semicolon. Lists to
-        try one after the other have "|" between them.
+        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are separated by
+        semicolons, or by commas if there is no semicolon. Lists to try one after the
+        other have "|" between them.
     option : str
         Option, for the error: "--pin".
     names : callable
-        Returns the names of the data's features;
-        called only if some item is no id.
+        Returns the names of the data's features; called only if some item is no id.
 
     Raises
     ------
     ParameterError
-        If a name belongs to no feature or to
-        several; the text has similar names.
+        If a name belongs to no feature or to several; the text has similar names.
     """
     # a text without letters has ids only
     if re.fullmatch(r"[\d\s,|+-]*", text):
@@ -780,18 +763,16 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
-    Items are separated by semicolons or commas, and lists to
-    try one after the other by "|". ``names`` returns the
-    names of the data's features; it is called only for names.
+    Items are separated by semicolons or commas, and lists to try one after the other by
+    "|". ``names`` returns the names of the data's features; it is called only for
+    names.
 
     Raises
     ------
     ParameterError
-        If a name belongs to no feature or to
-        several; the text has similar names.
+        If a name belongs to no feature or to several; the text has similar names.
     """
-    # Each item becomes (feature, ":", cost);
-    # without a colon, the first two are "".
+    # Each item becomes (feature, ":", cost); without a colon, the first two are "".
     lists = [
         [item.rpartition(":") for item in _split_items(part, ";,")]
         for part in text.split("|")

@@ -24,17 +24,15 @@ class _ErrorFile(io.FileIO):
         try:
             return super().write(data)
         except OSError:
-            # The disk is full, or the program
-            # that reads the stream has ended.
+            # The disk is full, or the program that reads the stream has ended.
             return len(data)
 
 
 def set_up() -> None:
     """Set up the output streams.
 
-    Characters that an output cannot encode are
-    escaped. Text is discarded if there is no output,
-    or if the error stream cannot be written.
+    Characters that an output cannot encode are escaped. Text is discarded if there is
+    no output, or if the error stream cannot be written.
     """
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
@@ -43,8 +41,8 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
-    # Errors of the error stream have nowhere to
-    # go, so its file drops what it cannot write.
+    # Errors of the error stream have nowhere to go, so its file drops what it cannot
+    # write.
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
@@ -56,16 +54,14 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
-    "rankstudio" is this module's own way to escape, registered
-    with Python by that name. The stream stays usable after an
-    interruption by Ctrl+C, which is passed on.
+    "rankstudio" is this module's own way to escape, registered with Python by that
+    name. The stream stays usable after an interruption by Ctrl+C, which is passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:
-        # The interruption may have come between the two
-        # steps in which the stream's encoder is replaced,
-        # and have left it without one. So it is done again.
+        # The interruption may have come between the two steps in which the stream's
+        # encoder is replaced, and have left it without one. So it is done again.
         stream.reconfigure(errors="rankstudio")
         raise
 
@@ -117,8 +113,7 @@ def input_file(path: Path, ending: str = "") -> Path:
     ----------
     path : Path
     ending : str
-        Ending of the name of the temporary file,
-        from which readers know the format.
+        Ending of the name of the temporary file, from which readers know the format.
 
     Raises
     ------
@@ -129,8 +124,7 @@ def input_file(path: Path, ending: str = "") -> Path:
         return path
     from rankstudio.engine.support.files import temporary_folder, write_bytes
 
-    # A program that was started without
-    # a standard input reads nothing.
+    # A program that was started without a standard input reads nothing.
     content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     try:
         folder = temporary_folder()
@@ -186,8 +180,7 @@ def print_file(path: Path) -> None:
     OutputError
         If the file is binary and would go to a terminal.
     """
-    # A terminal, or a caller that captures
-    # text, cannot take the bytes as they are.
+    # A terminal, or a caller that captures text, cannot take the bytes as they are.
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None or sys.stdout.isatty():
         _write_to_stdout(path.read_bytes())
@@ -212,8 +205,7 @@ def form_of_output(
     format_key : str or None
         Key that the option names.
     out : Path or None
-        File to write; `usual` is returned
-        for None and for the standard output.
+        File to write; `usual` is returned for None and for the standard output.
     endings : Mapping of str to str
         Ending of the files of each format, by key.
     option : str
@@ -264,8 +256,7 @@ def _write_to_stdout(content: str | bytes) -> None:
         raise OutputError(
             "Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM."
         )
-    # only a terminal needs escapes: a
-    # file or program gets the exact bytes
+    # only a terminal needs escapes: a file or program gets the exact bytes
     if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")

@@ -45,8 +45,7 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
     Raises
     ------
     StoreError
-        If the file is no study, or if
-        another process has it open.
+        If the file is no study, or if another process has it open.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -110,8 +109,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 def tell_others(source: ReportSource, description: str) -> None:
     """Print which datasets of a study are left out by default; a description begins the note.
 
-    Without options, the runs on the
-    data of the last run are used.
+    Without options, the runs on the data of the last run are used.
     """
     if source.other_datasets:
         tell(
@@ -190,8 +188,7 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
     Raises
     ------
     PlanError
-        If there is no such run, or it is not
-        finished, or its data have changed.
+        If there is no such run, or it is not finished, or its data have changed.
     """
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.experiment.stored_run import run_with_data
@@ -201,8 +198,7 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         recorded = recorded_files(study)
-        # A user may have sealed the test part
-        # of the data, so that it is not shown.
+        # A user may have sealed the test part of the data, so that it is not shown.
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(

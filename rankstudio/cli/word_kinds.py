@@ -104,8 +104,7 @@ def _named_places(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
     """Yield the arguments of a command and of its subcommand, each with a file or folder that it names."""
-    # Of a command with subcommands, the
-    # arguments of the typed one count.
+    # Of a command with subcommands, the arguments of the typed one count.
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from _named_places(action.choices[getattr(args, action.dest)], args)
@@ -122,8 +121,7 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     Raises
     ------
     PlanError
-        If there is such a file; the text says
-        which kind it has, and what to do.
+        If there is such a file; the text says which kind it has, and what to do.
     """
     # The metavar of an argument, such as DATA, tells which kind it takes; "" is a file
     # of unknown kind, which is read.

@@ -49,18 +49,15 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
     Raises
     ------
     PlanError
-        For both options together, or some
-        certificates without the others.
+        For both options together, or some certificates without the others.
     WorkerError, ParameterError, MissingExtraError
-        If there are no such workers, or
-        if ``--workers`` is less than 1.
+        If there are no such workers, or if ``--workers`` is less than 1.
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError(
             "--workers: not allowed with --scheduler, which has its own workers. Omit one."
         )
-    # One worker needs no executor: ALONE
-    # stands for units one after another.
+    # One worker needs no executor: ALONE stands for units one after another.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None
     if args.workers == 1 or (is_default and threads.available() == 1):
@@ -83,8 +80,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 def _certificates(args: argparse.Namespace) -> Certificates | None:
     """Return the certificates for an encrypted connection to a cluster, which the options name.
 
-    The result is None without any of the
-    options. Raise a PlanError for some of them
+    The result is None without any of the options. Raise a PlanError for some of them
     without the others, or without a scheduler.
     """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}

@@ -72,9 +72,8 @@ def shown(value: object) -> str:
 def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> str:
     """Return the candidate that is most like a word, ignoring case, or "".
 
-    "" means that none is similar enough: ``alike`` is the least
-    similarity, from 0 to 1. An underscore in the word counts as a
-    hyphen.
+    "" means that none is similar enough: ``alike`` is the least similarity, from 0 to
+    1. An underscore in the word counts as a hyphen.
     """
     by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
@@ -321,8 +320,8 @@ class ParameterError(RankStudioError, ValueError):
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return a parameter as an int from `low` to `high`.
 
-    Raise ParameterError, which names the parameter, for anything else.
-    Without `high`, every whole number from `low` up is valid.
+    Raise ParameterError, which names the parameter, for anything else. Without `high`,
+    every whole number from `low` up is valid.
 
     Examples
     --------

@@ -27,13 +27,11 @@ class Step:
     criterion : float
         Criterion that the method minimises; NaN for a method without one.
     candidates : ndarray of shape (n,)
-        Values by which the method compared the features: the criterion
-        with each candidate, or a score of its own; the catalog defines
-        which, as
+        Values by which the method compared the features: the criterion with each
+        candidate, or a score of its own; the catalog defines which, as
         :class:`rankstudio.engine.methods.catalog.method.CandidateScore`.
-        NaN for features that were not candidates; of size 0 for a
-        method that compares none, or compares by the weights in
-        ``coef``.
+        NaN for features that were not candidates; of size 0 for a method that compares
+        none, or compares by the weights in ``coef``.
     before : float
         Criterion before this step: that of the previous step, or of the empty model.
         NaN for a method that learns in one step, or has no criterion.

@@ -50,9 +50,8 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample``
-        opens the bundled sample with its finished run, and
-        ``--run`` runs the plan of what is opened.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled sample
+        with its finished run, and ``--run`` runs the plan of what is opened.
     """
     # Until the window is built, a signal ends the process at once.
     for number in SIGNALS:
@@ -67,8 +66,7 @@ def main(argv: Sequence[str] = ()) -> int:
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
-    # While the window is built, the style sheet
-    # is applied once, not to each widget.
+    # While the window is built, the style sheet is applied once, not to each widget.
     with theme.building():
         window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
@@ -98,9 +96,8 @@ def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """End the process at once, which is harmless while its window is still being built.
 
-    An exception would leave widgets half built, and
-    the interpreter would then delete them in an order
-    in which Qt reads objects that are already deleted.
+    An exception would leave widgets half built, and the interpreter would then delete
+    them in an order in which Qt reads objects that are already deleted.
     """
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
@@ -109,9 +106,8 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 def leave_room_for_the_window() -> None:
     """Keep one core free for the window, and let threads hand over the interpreter quickly.
 
-    On data of moderate size, the engine is not faster with
-    all cores, and the window would have to wait. A number
-    of threads that the user set in ``RANKSTUDIO_THREADS``
+    On data of moderate size, the engine is not faster with all cores, and the window
+    would have to wait. A number of threads that the user set in ``RANKSTUDIO_THREADS``
     stays. Kernels are compiled in a process of their own.
     """
     compiler_process().wanted = True
@@ -122,12 +118,11 @@ def leave_room_for_the_window() -> None:
 def leave_in_time(close_study: Callable[[], None]) -> None:
     """End the process soon, even if a worker cannot stop at once.
 
-    Compiled kernels and imports cannot be interrupted. By now the
-    state is stored, and the only files that workers write, those
-    of the data cache, are replaced as a whole or not at all. The
-    study is closed between two of its transactions. If that does
-    not succeed in time, nothing is lost, but the log file that
-    remains beside the study makes it look as if it were in use.
+    Compiled kernels and imports cannot be interrupted. By now the state is stored, and
+    the only files that workers write, those of the data cache, are replaced as a whole
+    or not at all. The study is closed between two of its transactions. If that does not
+    succeed in time, nothing is lost, but the log file that remains beside the study
+    makes it look as if it were in use.
 
     Parameters
     ----------
@@ -144,8 +139,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
         finally:
             os._exit(0)  # without waiting for other threads
 
-    # A daemon thread does not keep the process
-    # alive, should it end by itself before.
+    # A daemon thread does not keep the process alive, should it end by itself before.
     timer = threading.Timer(LEAVE_SECONDS, leave)
     timer.daemon = True
     timer.start()

@@ -63,8 +63,7 @@ class MainWindow(QMainWindow):
     theme : Theme
     settings : Settings
     runner : callable
-        Carries out a plan; the engine's
-        function unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives another.
     """
 
     crashed = Signal(str)
@@ -79,8 +78,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        # whether the user is asked before the
-        # window is closed while a run works
+        # whether the user is asked before the window is closed while a run works
         self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session = models.session
@@ -91,8 +89,7 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, models, sections, settings, self
         )
-        # Each page is brought up to date in
-        # its own turn of the event loop.
+        # Each page is brought up to date in its own turn of the event loop.
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()),
             self._show_runs,
@@ -232,8 +229,7 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
-        # These two act on a feature that is
-        # selected on a page that may be absent.
+        # These two act on a feature that is selected on a page that may be absent.
         for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(
@@ -260,8 +256,7 @@ class MainWindow(QMainWindow):
                 for page in parts.entries
             }
         )
-        # The panels of plug-ins are shown and
-        # hidden by commands, which are checked.
+        # The panels of plug-ins are shown and hidden by commands, which are checked.
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
             action.setCheckable(True)
@@ -273,8 +268,7 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
-        # Controllers of pages are not direct
-        # children; their page emits their messages.
+        # Controllers of pages are not direct children; their page emits their messages.
         direct_children = Qt.FindChildOption.FindDirectChildrenOnly
         for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
@@ -302,8 +296,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
-        # Each problem is shown once, although
-        # several pages are connected.
+        # Each problem is shown once, although several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))
@@ -517,8 +510,8 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the commands that are possible now, and name the window after data and study."""
-        # The keys of commands with whether each is
-        # possible, of the core and of plug-ins.
+        # The keys of commands with whether each is possible, of the core and of
+        # plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(

@@ -232,8 +232,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
-    # The comparison in the wanted form.
-    # One group of comparable runs is a JSON object, several are a list.
+    # The comparison in the wanted form. One group of comparable runs is a JSON object,
+    # several are a list.
     text: str
     match form:
         case "json":
@@ -259,8 +259,7 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
-    # A table for publication leaves out
-    # runs that the user has hidden.
+    # A table for publication leaves out runs that the user has hidden.
     opener = _data_opener(args.data)
     sources = []
     for path in args.studies:
@@ -295,8 +294,7 @@ def _compared_runs(
 
     By default, the measures of sealed test parts are left out.
     """
-    # Runs on the part that is asked for; by
-    # default the test part, unless it is sealed.
+    # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
@@ -321,8 +319,7 @@ def _run_on_part(
 ) -> ReportedRun:
     """Return a run with or without its test part; without a named part, as its study shows the run.
 
-    ``reported`` is the run as the study
-    shows it: without a sealed test part.
+    ``reported`` is the run as the study shows it: without a sealed test part.
     """
     match part:
         case "test":
@@ -372,8 +369,7 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
-    # Options that only such a table has.
-    # A digits option of 0 counts, too.
+    # Options that only such a table has. A digits option of 0 counts, too.
     options = (
         args.measures,
         args.by,

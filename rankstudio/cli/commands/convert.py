@@ -103,8 +103,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         + "; by default the format of OUT's ending, otherwise letor",
     )
 
-    # Judgments of search engines, with
-    # the runs or the feature logs.
+    # Judgments of search engines, with the runs or the feature logs.
     parser.add_argument(
         "--qrels",
         action="store_true",
@@ -201,8 +200,7 @@ def run(args: argparse.Namespace) -> int:
         renumber=args.renumber,
     )
 
-    # Refuse outputs that cannot be
-    # written, before anything is written.
+    # Refuse outputs that cannot be written, before anything is written.
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
@@ -213,8 +211,7 @@ def run(args: argparse.Namespace) -> int:
     if args.unmatched is not None:
         _write_unmatched(args, plan)
 
-    # One file goes to standard output;
-    # files on disk are written one by one.
+    # One file goes to standard output; files on disk are written one by one.
     comments = not args.no_comments
     if is_standard(args.out):
         _print_data(
@@ -271,8 +268,7 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 def _input_path(args: argparse.Namespace) -> Path:
     """Return the path of the data to read; for standard input, of a temporary file with its contents.
 
-    That file has the ending of the format
-    of ``--from``, LETOR text by default.
+    That file has the ending of the format of ``--from``, LETOR text by default.
     """
     if args.form and not is_standard(args.data):
         raise PlanError(
@@ -293,8 +289,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the files of the TREC runs of the options ``--run``, by name; None without such an option.
 
-    Judgments (qrels) alone have no
-    features: they need the scores of a run.
+    Judgments (qrels) alone have no features: they need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -318,8 +313,7 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset with query ids for LETOR text: numbers, where an id has a space or the sign "#"."""
-    # The queries of all parts, each once; a
-    # query keeps its number in all folds.
+    # The queries of all parts, each once; a query keeps its number in all folds.
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     queries = dict.fromkeys(query for part in parts for query in part.query_ids)
     are_single_words = all(
@@ -354,8 +348,7 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     Raises
     ------
     PlanError
-        If the options contradict each
-        other, or the ids are invalid.
+        If the options contradict each other, or the ids are invalid.
     """
     # Features that a model or a run selected.
     if args.selected is not None:
@@ -492,9 +485,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         ) from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
-    # Each fold once, with a list of feature ids;
-    # other entries are refused. None in place of a
-    # list is refused below, as an invalid entry.
+    # Each fold once, with a list of feature ids; other entries are refused. None in
+    # place of a list is refused below, as an invalid entry.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):

@@ -185,9 +185,8 @@ def _measure_names(text: str) -> tuple[str, ...]:
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN.
 
-    With ``per_query``, the averages are in "average",
-    and the measures of each query in "queries";
-    otherwise the averages are beside the convention.
+    With ``per_query``, the averages are in "average", and the measures of each query in
+    "queries"; otherwise the averages are beside the convention.
     """
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
@@ -210,9 +209,8 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 def averages_as_text(result: Evaluation) -> str:
     """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
-    # By the name of a measure without its cut-off:
-    # how the user wrote it, and the value at each
-    # cut-off (None for all documents).
+    # By the name of a measure without its cut-off: how the user wrote it, and the value
+    # at each cut-off (None for all documents).
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():

@@ -135,13 +135,11 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
-    # Documents on which the written model
-    # is compared with the original.
+    # Documents on which the written model is compared with the original.
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
-    # A format may have several forms of the
-    # function, such as one with rounded numbers;
+    # A format may have several forms of the function, such as one with rounded numbers;
     # the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
@@ -159,8 +157,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
         files = form.scored_files(args.out)
-    # Rank with the written files to
-    # prove that the ranking is the same.
+    # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
         proof = (
@@ -182,10 +179,9 @@ def _score_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function with the definitions of a feature set, and a note.
 
-    A feature set of a search engine defines how the engine
-    computes the features. The one of ``--feature-set`` has to be
-    for the engine of the format. The note says why one beside
-    the data is not used; "" if it is used, or if there is none.
+    A feature set of a search engine defines how the engine computes the features. The
+    one of ``--feature-set`` has to be for the engine of the format. The note says why
+    one beside the data is not used; "" if it is used, or if there is none.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -269,9 +265,8 @@ def _print_outcome(
     ``proof`` is the outcome of the verification, None without one, and ``data_name``
     names its documents.
     """
-    # Without a verification there are no numbers of
-    # queries. Some formats compute in single
-    # precision, in which more queries may rank alike.
+    # Without a verification there are no numbers of queries. Some formats compute in
+    # single precision, in which more queries may rank alike.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = (
@@ -295,8 +290,7 @@ def _print_outcome(
             )
         )
         return
-    # Standard output may be the exported
-    # file, so notes go to standard error.
+    # Standard output may be the exported file, so notes go to standard error.
     if written:
         tell(f"Written: {', '.join(written)}", file=sys.stderr)
     if note:

@@ -69,8 +69,7 @@ def run(args: argparse.Namespace) -> int:
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
-    # Write shard by shard (a block of whole
-    # queries), with progress: each step yields
+    # Write shard by shard (a block of whole queries), with progress: each step yields
     # the number of documents written so far.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(

@@ -50,8 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
-    # a plan is a text file: refuse_other_kinds
-    # accepts it beside a study
+    # a plan is a text file: refuse_other_kinds accepts it beside a study
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
@@ -78,8 +77,7 @@ def run(args: argparse.Namespace) -> int:
     form = _FORMATS_BY_KEY[
         form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
     ]
-    # Programs and notebooks name the versions
-    # with which the run was computed.
+    # Programs and notebooks name the versions with which the run was computed.
     plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))
@@ -98,8 +96,7 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
 
     The versions are empty for a plan in TOML.
     """
-    # A plan in a file may name methods of
-    # others, whose code the user has to allow.
+    # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":
         allow_named_code(args, args.source)
         return with_data_beside(load_plan(args.source), args.source), {}

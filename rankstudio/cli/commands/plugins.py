@@ -127,8 +127,7 @@ def _entries_named(name: str) -> list[Method]:
     Raises
     ------
     PlanError
-        If there is no such plug-in or
-        method; the text has a similar name.
+        If there is no such plug-in or method; the text has a similar name.
     """
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user

@@ -73,8 +73,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in (*notes, *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
-    # documents were sorted by query:
-    # restore the order of the file
+    # documents were sorted by query: restore the order of the file
     if data.file_rows is not None:
         scores_in_file_order = np.empty_like(scores)
         scores_in_file_order[data.file_rows] = scores

@@ -98,8 +98,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> int:
     """Run a plan or a comparison, or evaluate scores and models of others; return the exit status.
 
-    ``available_workers`` are the processes
-    or threads that the options choose.
+    ``available_workers`` are the processes or threads that the options choose.
     """
     # A file with several runs is a comparison; its data are those of the options or its
     # own.
@@ -120,16 +119,14 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
             )
         stopped = compare(comparison, data, args, available_workers)
         return _exit_status(args, stopped, study_path(args.study, args.out))
-    # One plan. The sample without an output
-    # goes to a folder of its own, with figures.
+    # One plan. The sample without an output goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if is_sample_study else args.out
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
-    # Choices stated by the user or the
-    # plan; others follow the data.
+    # Choices stated by the user or the plan; others follow the data.
     stated = {
         name
         for name in ("select_by", "convention")
@@ -154,11 +151,9 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             f"--models: expected each name once, got {repeated[0]!r} again."
         )
     _refuse_beside_scores(args)
-    # One plan for all tasks; several
-    # tasks write to a folder each.
+    # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
-    # Nothing is trained or selected, so the
-    # data need not decide on "select_by".
+    # Nothing is trained or selected, so the data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
         stated.add("convention")
@@ -204,8 +199,7 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        # Several runs write their results to a
-        # folder each. A stored plan states both
+        # Several runs write their results to a folder each. A stored plan states both
         # choices that the data could make.
         out = (
             args.out
@@ -228,8 +222,7 @@ class _Task:
     """A run to carry out."""
 
     plan: Plan
-    # "select_by" and "convention" where the
-    # user set them; otherwise the data decide
+    # "select_by" and "convention" where the user set them; otherwise the data decide
     stated: Collection[str]
     out: Path | None  # folder of the results
     figures: bool  # whether to draw figures into the folder
@@ -245,8 +238,7 @@ def _run_all(
 ) -> int:
     """Carry out runs one after the other and print their results; return the exit status.
 
-    In JSON, several runs are a list. After
-    a stop, the results so far are printed.
+    In JSON, several runs are a list. After a stop, the results so far are printed.
     """
     stopped = False
     results: list[RunResult] = []
@@ -278,11 +270,9 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with
-    ``--force``. Finished units are kept in the study,
-    and units that are in the study already are not
-    computed again. With ``--refit``, a run that was not
-    stopped also trains the final model on all queries.
+    Results of another run are replaced only with ``--force``. Finished units are kept
+    in the study, and units that are in the study already are not computed again. With
+    ``--refit``, a run that was not stopped also trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -298,16 +288,14 @@ def _run_task(
             "--refit: expected --out with a folder for the model, got none."
         )
     if out is not None:
-        # before the work: a folder that cannot
-        # be made ends the command at once
+        # before the work: a folder that cannot be made ends the command at once
         make_folder(out)
 
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        # before the work, too: raises an
-        # error where a refit is impossible
+        # before the work, too: raises an error where a refit is impossible
         parts_of_every_query(dataset)  # called for its errors only
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
@@ -357,8 +345,7 @@ def _run_task(
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print the notes on preferences, on the data, and on labels and short queries by the convention.
 
-    A convention may set a measure to 0
-    for queries shorter than its cut-off.
+    A convention may set a measure to 0 for queries shorter than its cut-off.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note

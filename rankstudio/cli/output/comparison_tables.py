@@ -70,8 +70,7 @@ _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses",
 def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a group of runs: tests, stability of selections, Pareto fronts, effects of pins.
 
-    Tables without content, such as that of
-    pins for runs without any, are left out.
+    Tables without content, such as that of pins for runs without any, are left out.
     """
     yield tests(compared)
     runs_with_stability = [
@@ -117,9 +116,8 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
 def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
-    Beside averages on the test part, the table has
-    averages that are cross-fitted on the validation part:
-    of models chosen without the query that they rank.
+    Beside averages on the test part, the table has averages that are cross-fitted on
+    the validation part: of models chosen without the query that they rank.
     """
     # Columns that only test values, or only ranked groups, have.
     group = compared.group
@@ -154,8 +152,7 @@ def tests(compared: RunComparison) -> TextTable:
 def _unfitted_note(compared: RunComparison) -> str:
     """Return sentences on the runs without cross-fitted values, and why; "" if all runs have them.
 
-    Cross-fitted values are those of models
-    chosen without the query that they rank.
+    Cross-fitted values are those of models chosen without the query that they rank.
     """
     group = compared.group
     if not group.key.part.is_estimate:  # the note on the group has the reason
@@ -179,8 +176,7 @@ def _mean_cell(result: RunResult, name: str, part: Part) -> str:
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
     """Return the cells of a run's test against the reference run, at a position in the group.
 
-    Without a test, the last cell says
-    why, and the others are blank.
+    Without a test, the last cell says why, and the others are blank.
     """
     test = compared.tests[position]
     if test is not None:
@@ -205,8 +201,7 @@ def _test_values(tested: CorrectedTest) -> list[str]:
     interval = f"{test.low:+.4f} … {test.high:+.4f}"
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
-    # Each test has two columns: its p, and
-    # then its p with Holm's correction.
+    # Each test has two columns: its p, and then its p with Holm's correction.
     p_texts = [
         p_text(p_value)
         for pair in zip(uncorrected, corrected, strict=True)
@@ -223,8 +218,7 @@ def _test_values(tested: CorrectedTest) -> list[str]:
 def plan_text(plan: Plan) -> str:
     """Return a plan's methods with the parameters that are no defaults: "GAS, then RankSVM (loss hinge)".
 
-    A share of the training queries, if
-    the plan has one, is added at the end.
+    A share of the training queries, if the plan has one, is added at the end.
     """
     ranker = plan.ranker_entry
     if plan.entry.given:  # scores or models of others have no parameters
@@ -241,8 +235,7 @@ def plan_text(plan: Plan) -> str:
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method with its parameters that differ from the defaults, without grids of several values.
 
-    Of a grid, each fold chooses a value, so
-    that its values tell nothing about the run.
+    Of a grid, each fold chooses a value, so that its values tell nothing about the run.
     """
     changed_parameters = [
         f"{p.label} {p.format(value)}"
@@ -312,8 +305,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
     """Return the table of the effects of pinned and banned features.
 
-    An effect is the test of a run with pins
-    or bans against the same run without.
+    An effect is the test of a run with pins or bans against the same run without.
     """
     header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
@@ -346,8 +338,7 @@ def tests_table(
         "features_max",
         "average",
     ]
-    # The first and the last column of
-    # a test have other names here.
+    # The first and the last column of a test have other names here.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -451,8 +442,7 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
     Both are None where there is none.
     """
-    # Each run with its test against the
-    # reference, if it was compared.
+    # Each run with its test against the reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
     for (number, result), tested in zip(
@@ -485,9 +475,8 @@ def _front_as_dicts(
 ) -> list[dict[str, Any]]:
     """Return the Pareto-optimal models of a front as plain values; none without a front.
 
-    ``numbers`` are those of the runs, by their
-    positions in the comparison. The x of a model
-    is its size, which it has already, or its cost.
+    ``numbers`` are those of the runs, by their positions in the comparison. The x of a
+    model is its size, which it has already, or its cost.
     """
     if front is None:
         return []
@@ -579,25 +568,21 @@ def _all_tables(
 def averages(group: ComparableGroup[int]) -> TextTable:
     """Return the table of a group: averages, published averages, and the differences between them.
 
-    The best average of each measure
-    has a star if the runs are ranked.
+    The best average of each measure has a star if the runs are ranked.
     """
-    # Columns: the measures, and the published
-    # values of those that have some.
+    # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())
     names = list(
         dict.fromkeys(name for result in runs for name in result.plan.measures)
     )
-    # For each run, the averages that
-    # publications print for its method and data.
+    # For each run, the averages that publications print for its method and data.
     printed = [printed_of(result) for result in runs]
     printed_names = [
         name
         for name in names
         if any(printed_of_run.get(name) for printed_of_run in printed)
     ]
-    # The best value of each measure is marked,
-    # unless the runs must not be ranked.
+    # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
     best = {
@@ -615,8 +600,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
         for result, printed_of_run in zip(runs, printed, strict=True)
         for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
-    # The runs share their folds, so the
-    # baseline of the first is that of all.
+    # The runs share their folds, so the baseline of the first is that of all.
     baseline = runs[0].baseline
     # The space at the end is below the stars of the runs.
     single = [
@@ -649,11 +633,9 @@ def _printed_rows(
     ----------
     result : RunResult
     printed : mapping
-        Published averages of the run's method
-        on its data, by the name of the measure.
+        Published averages of the run's method on its data, by the name of the measure.
     names, printed_names : sequence of str
-        All measures of the table, and those
-        with published averages of any run.
+        All measures of the table, and those with published averages of any run.
     best : mapping
         The best average of each measure, which gets a star.
     """
@@ -689,8 +671,7 @@ def _printed_rows(
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
     for label, source in sorted(sources, key=lambda s: s[1]):
-        # Published values with their differences;
-        # blank where the source has no value.
+        # Published values with their differences; blank where the source has no value.
         cells = []
         for name in printed_names:
             values = [

@@ -45,9 +45,8 @@ def summary(result: RunResult) -> Block:
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
-        # A run without test and validation parts
-        # reports no average, but has measures of
-        # left-out queries on its folds.
+        # A run without test and validation parts reports no average, but has measures
+        # of left-out queries on its folds.
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
@@ -93,8 +92,7 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     # the table does not list the features of many folds
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
-    # "feature 7" is the name of a
-    # feature without a name of its own
+    # "feature 7" is the name of a feature without a name of its own
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
         "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)
@@ -160,8 +158,7 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
-    # The first part that has measures: test,
-    # validation, or queries that were left out.
+    # The first part that has measures: test, validation, or queries that were left out.
     evaluated = result.plan.evaluated
     if not result.folds:
         return "no completed fold", ()
@@ -190,8 +187,7 @@ def _ids_text(
 ) -> str:
     """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …".
 
-    A group is not cut: at most ``max_listed``
-    ids come before the last one.
+    A group is not cut: at most ``max_listed`` ids come before the last one.
     """
     parts: list[str] = []
     n_shown = 0

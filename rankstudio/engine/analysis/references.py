@@ -63,8 +63,8 @@ class Reference:
 def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
     """Return the entries of ``resources/references.bib`` by their keywords.
 
-    A keyword says what an entry is cited for, such as "method:gas"; an
-    entry may have several.
+    A keyword says what an entry is cited for, such as "method:gas"; an entry may have
+    several.
     """
     by_keyword: dict[str, list[BibEntry]] = {}
     text = resource("references.bib").read_text(encoding="utf-8")
@@ -143,8 +143,7 @@ def _authors(text: str) -> str:
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries of a plug-in.
 
-    A built-in one has RankStudio's, another one its own, or one made of its
-    texts.
+    A built-in one has RankStudio's, another one its own, or one made of its texts.
     """
     if loaded.built_in:
         return (program_entry(),)
@@ -322,8 +321,8 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
     """Return each BibTeX entry once, in the order of first use, with unique keys.
 
-    All its uses are joined. A different entry with a key that exists
-    already gets a number after the key.
+    All its uses are joined. A different entry with a key that exists already gets a
+    number after the key.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:

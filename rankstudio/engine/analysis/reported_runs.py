@@ -274,8 +274,7 @@ def tests_of(
 ) -> list[ComparedRun]:
     """Return the paired tests of runs against one of them, by a measure.
 
-    They are corrected together. Runs that cannot be paired are listed with
-    the reason.
+    They are corrected together. Runs that cannot be paired are listed with the reason.
     """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
@@ -315,8 +314,7 @@ class DataOpener:
         )
         if key not in self._opened:
             self._opened[key] = None
-            # None stays if the data cannot be opened, so that this is tried
-            # once.
+            # None stays if the data cannot be opened, so that this is tried once.
             with suppress(RankStudioError):
                 dataset = open_data(plan)
                 self._opened[key] = None if recorded.difference(dataset) else dataset
@@ -456,8 +454,8 @@ def read_study(
                     fitted_in_study,
                 )
 
-                # Cross-fitted values are measures of validation queries by
-                # models chosen without them.
+                # Cross-fitted values are measures of validation queries by models
+                # chosen without them.
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))

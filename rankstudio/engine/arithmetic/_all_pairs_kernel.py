@@ -31,12 +31,11 @@ def partner_sums(
 ) -> None:
     """Add up the values of each document's partners, for queries first … last - 1.
 
-    The partners of a document are the documents of its query
-    with another label. Row 0 of ``sums``, of shape (2, m),
-    receives the sums of ``values`` (m,) over the less relevant
-    partners, row 1 over the more relevant ones. ``level`` (m,)
-    numbers the labels of each query from 0, ``n_levels`` (Q,)
-    counts them, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The partners of a document are the documents of its query with another label. Row 0
+    of ``sums``, of shape (2, m), receives the sums of ``values`` (m,) over the less
+    relevant partners, row 1 over the more relevant ones. ``level`` (m,) numbers the
+    labels of each query from 0, ``n_levels`` (Q,) counts them, and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -73,13 +72,11 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair
-    of documents of a query with y_i > y_j is log(1 + exp(s_j -
-    s_i)) for scores s (m,). ``losses`` (m,) receives the sum
-    over the less relevant partners j of each document i,
-    ``slopes`` (m,) the gradient in the scores. ``order`` lists
-    the documents of each query by label, ``lower`` (m,) counts
-    those with a lower label, and query q has the rows
+    These are the queries first … last - 1. The loss of a pair of documents of a query
+    with y_i > y_j is log(1 + exp(s_j - s_i)) for scores s (m,). ``losses`` (m,)
+    receives the sum over the less relevant partners j of each document i, ``slopes``
+    (m,) the gradient in the scores. ``order`` lists the documents of each query by
+    label, ``lower`` (m,) counts those with a lower label, and query q has the rows
     ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
@@ -98,9 +95,8 @@ def logistic(
                 slope += share
                 slopes[partner] += share
             losses[row] = loss
-            # Until now, ``slope`` was that of the documents
-            # with lower labels. Those with higher labels, which
-            # come later, add to this slope.
+            # Until now, ``slope`` was that of the documents with lower labels. Those
+            # with higher labels, which come later, add to this slope.
             slopes[row] = -slope
 
 
@@ -117,12 +113,11 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair
-    with y_i > y_j is log(1 + exp(s_j - s_i)), and the
-    derivatives are those in the scores (m,). ``values`` and
-    ``out`` have shape (m,). ``order`` lists the documents of
-    each query by label, ``lower`` (m,) counts those with a
-    lower label, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    These are the queries first … last - 1. The loss of a pair with y_i > y_j is log(1 +
+    exp(s_j - s_i)), and the derivatives are those in the scores (m,). ``values`` and
+    ``out`` have shape (m,). ``order`` lists the documents of each query by label,
+    ``lower`` (m,) counts those with a lower label, and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
         begin = ptr[q]

@@ -17,9 +17,8 @@ def multiply(
 ) -> None:
     """Compute (x_i - x_f)'w for the documents i of queries first … last - 1.
 
-    Document f is the first of the query. X has shape (m, n), w
-    shape (n,), ``out`` shape (m,), and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    Document f is the first of the query. X has shape (m, n), w shape (n,), ``out``
+    shape (m,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -36,9 +35,8 @@ def weigh(
 ) -> None:
     """Compute the sum of weight_i (x_i - x_f) over the documents of some queries.
 
-    These are the queries first … last - 1; document f is the
-    first of its query. X has shape (m, n), ``weights`` shape
-    (m,), ``out`` shape (n,), and query q has the rows
+    These are the queries first … last - 1; document f is the first of its query. X has
+    shape (m, n), ``weights`` shape (m,), ``out`` shape (n,), and query q has the rows
     ``ptr[q]:ptr[q + 1]``.
     """
     out[:] = 0.0
@@ -69,9 +67,8 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of X (m, n) of each of the queries first … last - 1.
 
-    ``out`` has shape (Q, n), and query q the rows
-    ``ptr[q]:ptr[q + 1]``. The mean is that of differences from
-    the first row, which rounds less.
+    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q + 1]``. The mean is
+    that of differences from the first row, which rounds less.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -98,10 +95,9 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    ``coefs`` has shape (K, n), one model per row, ``columns``
-    shape (n, m), one feature per row, ``out`` shape (K, m). The
-    compiler may not reorder sums here, so that equal documents
-    get equal scores.
+    ``coefs`` has shape (K, n), one model per row, ``columns`` shape (n, m), one feature
+    per row, ``out`` shape (K, m). The compiler may not reorder sums here, so that equal
+    documents get equal scores.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -140,9 +136,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A has shape (a, n), B shape (b, n).
-    A value depends on its two documents alone, and is the same to the last bit if they
-    are exchanged.
+    A has shape (a, n), B shape (b, n). A value depends on its two documents alone, and
+    is the same to the last bit if they are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):
@@ -157,9 +152,8 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A has shape (a, n), B shape (b, n). A value depends on its
-    two documents alone, and is the same to the last bit if they
-    are exchanged.
+    A has shape (a, n), B shape (b, n). A value depends on its two documents alone, and
+    is the same to the last bit if they are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

@@ -94,8 +94,7 @@ class SparseGramProduct:
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()
         self._ranges = list(pairwise(cuts))
-        # Scratch space of the products: the scores, and the
-        # result of each part.
+        # Scratch space of the products: the scores, and the result of each part.
         self._scores = np.empty(m)
         self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
 
@@ -124,8 +123,7 @@ class SparseGramProduct:
             )
 
         share(self._executor, self._workers, work, range(len(self._ranges)))
-        # The parts are always the same, so that the sum does
-        # not depend on threads.
+        # The parts are always the same, so that the sum does not depend on threads.
         product: Floats = self._parts.sum(axis=0)
         return product
 

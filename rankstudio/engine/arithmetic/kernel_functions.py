@@ -102,8 +102,8 @@ class Kernel:
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        A has shape (a, n), B shape (b, n). Some rows are
-        computed at a time, to save memory.
+        A has shape (a, n), B shape (b, n). Some rows are computed at a time, to save
+        memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         step = max(_ROWS, VALUES // max(1, B.shape[0]))
@@ -116,8 +116,7 @@ class Kernel:
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products of documents, shape (a, b).
 
-        The kernel's values follow from them. A has shape (a,
-        n), B shape (b, n).
+        The kernel's values follow from them. A has shape (a, n), B shape (b, n).
         """
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -144,8 +143,7 @@ class Kernel:
     def values(self, pairwise: Floats) -> Floats:
         """Return the kernel's values from squared distances or inner products (a, b).
 
-        The given array is overwritten, some rows at a time, to
-        save memory.
+        The given array is overwritten, some rows at a time, to save memory.
         """
         if self.function == "linear":
             return _finite(pairwise)
@@ -164,8 +162,8 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has these of pairs of
-        documents. The kernel is no sum, and no callable.
+        ``pairwise``, of shape (a, b), has these of pairs of documents. The kernel is no
+        sum, and no callable.
         """
         if self.function == "linear":
             return np.ones_like(pairwise)
@@ -187,8 +185,8 @@ class Kernel:
         Returns
         -------
         inner, distance : ndarray of shape (m, r)
-            Derivatives i and s of k(x, v) in x'v and in ||x -
-            v||². Its gradient in x is i v + 2s (x - v).
+            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its gradient in x
+            is i v + 2s (x - v).
         """
         parts = self.parts
         # The inner products and the squared distances, and the values of the kernels.
@@ -196,8 +194,8 @@ class Kernel:
         matrices = {
             name: part.values(pairwise[name].copy()) for name, part in parts.items()
         }
-        # The chain rule: the derivative of the sum in a kernel, times the derivative
-        # of this kernel.
+        # The chain rule: the derivative of the sum in a kernel, times the derivative of
+        # this kernel.
         outer = sum_derivatives(self.products, matrices)
         inner = np.zeros((X.shape[0], vectors.shape[0]))
         distance = np.zeros_like(inner)
@@ -249,8 +247,7 @@ class Kernel:
         vectors : ndarray of shape (r, n)
             Documents v_i.
         coef : ndarray of shape (r,)
-            Coefficients b_i: the score of x is the sum of b_i
-            k(x, v_i).
+            Coefficients b_i: the score of x is the sum of b_i k(x, v_i).
 
         Returns
         -------

@@ -44,8 +44,8 @@ class Queries:
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
-        # Equidistant documents, each moved to the next query. A
-        # long query may contain several; unique leaves one.
+        # Equidistant documents, each moved to the next query. A long query may contain
+        # several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
         ).tolist()
@@ -89,8 +89,7 @@ class Linear:
     def scores(self, w: Floats) -> Floats:
         """Return the scores of the documents with weights (n,), shape (m,).
 
-        They are relative to the first document of each query.
-        O(mn).
+        They are relative to the first document of each query. O(mn).
         """
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
@@ -103,11 +102,9 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        ``weights`` has shape (m,), and x_f is the first
-        document of the query of i. It equals X'weights if the
-        weights of each query sum to 0, as for the gradient of a
-        loss that depends only on score differences within
-        queries.
+        ``weights`` has shape (m,), and x_f is the first document of the query of i. It
+        equals X'weights if the weights of each query sum to 0, as for the gradient of a
+        loss that depends only on score differences within queries.
         """
         parts = self._parts()
         ptr = self.queries.ptr

@@ -67,9 +67,8 @@ def check_magnitudes(
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
     """Raise DatasetError if the numbers of a feature are too great or too close.
 
-    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
-    1]``. ``name`` returns the name of a feature, for the
-    message. O(mn).
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q + 1]``. ``name`` returns the
+    name of a feature, for the message. O(mn).
 
     Examples
     --------
@@ -102,9 +101,8 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
 def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
     """Return the largest difference between neighbours in a query, shape (n,).
 
-    Neighbours are documents that follow each other in ``rows``
-    (m, n); row ``begins[q]`` is the first of query q. The
-    difference is absolute, for each feature.
+    Neighbours are documents that follow each other in ``rows`` (m, n); row
+    ``begins[q]`` is the first of query q. The difference is absolute, for each feature.
     """
     # values whose difference overflows are refused by their magnitude
     with np.errstate(over="ignore"):

@@ -21,8 +21,8 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains X^'X^ and X^'y^ of the training data, where ^
-    means centred in each query.
+    T contains X^'X^ and X^'y^ of the training data, where ^ means centred in each
+    query.
 
     Attributes
     ----------
@@ -48,9 +48,8 @@ def nested_factor(
     Parameters
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
-        X^'X^ and X^'y^ of the training data, where ^ means
-        centred in each query. T[S, S] and T[S, y] below are
-        their parts for the features S of the order.
+        X^'X^ and X^'y^ of the training data, where ^ means centred in each query. T[S,
+        S] and T[S, y] below are their parts for the features S of the order.
     order : ndarray of shape (k,)
         Different columns.
     regularization : float
@@ -58,9 +57,8 @@ def nested_factor(
 
     Notes
     -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights
-    with the first t features are the sum of z_i times row i of
-    L^-1 over i <= t, for all t at once. O(k³).
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features
+    are the sum of z_i times row i of L^-1 over i <= t, for all t at once. O(k³).
     """
     system = gram[np.ix_(order, order)]
     system[np.diag_indices_from(system)] += regularization
@@ -80,14 +78,11 @@ def left_out_errors(
     Parameters
     ----------
     data : QueryData
-        Documents of the queries, some of those that the models
-        were trained on.
+        Documents of the queries, some of those that the models were trained on.
     order : ndarray of shape (k,)
-        Columns of the features, in the order in which they are
-        added.
+        Columns of the features, in the order in which they are added.
     factor : ndarray of shape (k, k)
-        L, the Cholesky factor of the models' system of
-        equations.
+        L, the Cholesky factor of the models' system of equations.
     along : ndarray of shape (k,)
         z, the solution of L z = X^'y^ for the features.
     regularization : float
@@ -127,8 +122,8 @@ class _Compressed:
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows with the same sums of
-    products. Those of the last order are cached in the data.
+    Each query has at most k + 1 rows with the same sums of products. Those of the last
+    order are cached in the data.
     """
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
@@ -142,9 +137,8 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
 
-    They have the same Gram matrix of [X y], and so the same
-    squared errors, as X (m, k) and y (m,): a QR decomposition
-    of a query has them in its triangular factor R.
+    They have the same Gram matrix of [X y], and so the same squared errors, as X (m, k)
+    and y (m,): a QR decomposition of a query has them in its triangular factor R.
     """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
@@ -186,8 +180,8 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
     """Return L with LL' = matrix, raising pivots that rounding made too small.
 
-    ``least`` is the least pivot in exact arithmetic, λ. Column
-    by column, for matrices that NumPy's decomposition refuses.
+    ``least`` is the least pivot in exact arithmetic, λ. Column by column, for matrices
+    that NumPy's decomposition refuses.
     """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)

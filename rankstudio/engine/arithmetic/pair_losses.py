@@ -179,9 +179,8 @@ class _SquaresAtScores(_LossOfAllPairs):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times values (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1. The
-        Hessian is that of all pairs: a document's number of
-        pairs times its value, minus its partners' values.
+        Only for the documents of queries first … last - 1. The Hessian is that of all
+        pairs: a document's number of pairs times its value, minus its partners' values.
         """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
@@ -206,8 +205,8 @@ class PairLoss(Protocol):
     Attributes
     ----------
     bend : float
-        Greatest second derivative of the loss of a pair in the
-        difference of its scores.
+        Greatest second derivative of the loss of a pair in the difference of its
+        scores.
     """
 
     @property
@@ -251,8 +250,8 @@ class SmoothedHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        # The smoothed hinge is the difference of two squared
-        # hinges, whose margins differ by the width.
+        # The smoothed hinge is the difference of two squared hinges, whose margins
+        # differ by the width.
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
         loss, slopes = outer.squared_hinge()
@@ -352,8 +351,8 @@ class LinearPairs(Linear):
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
         """Return the Hessian in the weights of a loss times v (n,), shape (n,).
 
-        It is X'HXv with H the Hessian in the scores.
-        O(mn + m log r) for r labels per query; the rows of X are read from memory once.
+        It is X'HXv with H the Hessian in the scores. O(mn + m log r) for r labels per
+        query; the rows of X are read from memory once.
         """
         values = np.empty(self.X.shape[0])
         curved = np.empty(self.X.shape[0])

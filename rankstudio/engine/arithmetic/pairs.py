@@ -54,10 +54,9 @@ class PairWeighting:
     ) -> PairWeighting:
         """Return the weighting whose total over all queries is the number of pairs.
 
-        y (m,) are the labels, and query q has the rows
-        ``ptr[q]:ptr[q + 1]``. By ``kind``, a pair is divided by
-        the number of documents or of pairs of its query. O(m
-        log m).
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``. By
+        ``kind``, a pair is divided by the number of documents or of pairs of its query.
+        O(m log m).
         """
         counts = _pairs_of_queries(y, ptr)
         shares = np.divide(
@@ -176,8 +175,8 @@ class Pairs(Queries):
     def logistic(self, scores: Floats) -> tuple[float, Floats]:
         """Return the logistic loss of all pairs, and its gradient in the scores (m,).
 
-        The loss of a pair with y_i > y_j is log(1 + exp(s_j -
-        s_i)). O(m log m + pairs); no list of pairs is made.
+        The loss of a pair with y_i > y_j is log(1 + exp(s_j - s_i)). O(m log m +
+        pairs); no list of pairs is made.
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
@@ -268,9 +267,9 @@ class Pairs(Queries):
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores (m,), with its subgradient.
 
-        That is the sum of 1 - s_i + s_j over the pairs in which
-        it is positive. Scores are ideally centred within each
-        query, so that sums of them round little. O(m log m).
+        That is the sum of 1 - s_i + s_j over the pairs in which it is positive. Scores
+        are ideally centred within each query, so that sums of them round little. O(m
+        log m).
         """
         # The faster kernel below cannot weigh pairs.
         if self.query_weight is not None:
@@ -345,9 +344,8 @@ class Violations:
     order, start, stop : ndarray of shape (m,)
         Sorted documents, and the documents within the margin of each (see the kernels).
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0)
-        and more (1) relevant ones: d_i and c_i of eq. (4.11)
-        and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0) and more (1) relevant
+        ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of those partners.
     """
@@ -387,8 +385,7 @@ class Violations:
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return the squared hinge, and its gradient in the scores (m,).
 
-        It is the sum of (margin - s_i + s_j)² over the violated
-        pairs.
+        It is the sum of (margin - s_i + s_j)² over the violated pairs.
         """
         # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u
         # over each document's pairs, as the more relevant and as the less relevant one.
@@ -402,9 +399,8 @@ class Violations:
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated pairs times values (m,) to ``out`` (m,).
 
-        That is, for each document of the queries first … last -
-        1, the sum of its value minus its partner's over its
-        violated pairs. O(m log r) for r labels per query.
+        That is, for each document of the queries first … last - 1, the sum of its value
+        minus its partner's over its violated pairs. O(m log r) for r labels per query.
         """
         pairs = self.pairs
         kernels.laplacian(
@@ -428,8 +424,8 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, shape (m,), without weights.
 
-        The kernel multiplies with them, and weights follow
-        later; the counts have weights.
+        The kernel multiplies with them, and weights follow later; the counts have
+        weights.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
         return (
@@ -537,15 +533,14 @@ class PreferenceViolations(Violations):
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated preferences times values to ``out``.
 
-        That is, for each document, the weighted sum of its
-        value minus its partner's over its violated preferences.
-        Only the documents of the queries first … last - 1 are
-        written. O(l) for l violated preferences of them.
+        That is, for each document, the weighted sum of its value minus its partner's
+        over its violated preferences. Only the documents of the queries first … last -
+        1 are written. O(l) for l violated preferences of them.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
-        # Preferences are sorted by query, so that those of
-        # these queries are consecutive.
+        # Preferences are sorted by query, so that those of these queries are
+        # consecutive.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

@@ -146,8 +146,7 @@ class QueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, by their columns.
 
-        Sums of products that were computed before are reduced
-        to these features.
+        Sums of products that were computed before are reduced to these features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
@@ -212,9 +211,8 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values
-        that are not finite, or magnitudes beyond the range of
-        the arithmetic (see
+        For inconsistent shapes, no rows, no columns, values that are not finite, or
+        magnitudes beyond the range of the arithmetic (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -236,8 +234,7 @@ def group(
 def _check_finite(X: Floats) -> None:
     """Raise DatasetError for the first row of X (m, n) that is not finite.
 
-    X is read in blocks; pages of data mapped from a file are
-    released.
+    X is read in blocks; pages of data mapped from a file are released.
     """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -254,8 +251,7 @@ def _check_finite(X: Floats) -> None:
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     """Raise DatasetError unless there is a finite label for each row of a matrix.
 
-    ``shape`` is that of the matrix, which must have rows and
-    columns.
+    ``shape`` is that of the matrix, which must have rows and columns.
     """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
@@ -360,9 +356,8 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    They are [X y]'[X y] of features X (m, n) and labels y (m,),
-    which are centred in each query. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    They are [X y]'[X y] of features X (m, n) and labels y (m,), which are centred in
+    each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
@@ -430,14 +425,12 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the
-        total is that of all. With all features, views are
-        returned instead of copies.
+        Only the matrices of some ``queries`` are included; the total is that of all.
+        With all features, views are returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
-        # The last row and column of each matrix are those of
-        # the labels.
+        # The last row and column of each matrix are those of the labels.
         indices = np.array([*columns, self.n_features])
         gram = np.ascontiguousarray(self.gram[queries, indices[:, None], indices])
         return QueryStatistics(
@@ -451,8 +444,8 @@ class QueryStatistics:
 
         Notes
         -----
-        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010,
-        eq. (5)), O(k³) for k selected features.
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k
+        selected features.
         """
         return weights_with(self.total, selected, regularization)
 
@@ -462,9 +455,8 @@ def weights_with(
 ) -> Floats:
     """Return RankRLS's weights (n,) with the selected features, 0 for the others.
 
-    ``total`` has shape (n + 1, n + 1): sums of products of the
-    features and, in its last row and column, the labels.
-    ``regularization`` is λ > 0.
+    ``total`` has shape (n + 1, n + 1): sums of products of the features and, in its
+    last row and column, the labels. ``regularization`` is λ > 0.
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:

@@ -33,9 +33,8 @@ class SparseCorrelations:
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the correlations of some features with some others.
 
-        As in NumPy, the key is a row, or (rows, columns):
-        arrays that are paired, or one slice, which must be that
-        of all.
+        As in NumPy, the key is a row, or (rows, columns): arrays that are paired, or
+        one slice, which must be that of all.
         """
         if not isinstance(key, tuple):
             return self._row(int(key))

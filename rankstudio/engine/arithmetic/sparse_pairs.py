@@ -59,8 +59,8 @@ class SparseLinearPairs(LinearPairs):
     def centred_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of squares of each feature, centred in queries, (n,).
 
-        ``weights`` has shape (m,).
-        With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ w x + x̄² Σ w.
+        ``weights`` has shape (m,). With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x²
+        - 2 x̄ Σ w x + x̄² Σ w.
         """
         means = (
             self._by_query(np.ones(len(self.X)))
@@ -77,8 +77,7 @@ class SparseLinearPairs(LinearPairs):
     def _by_query(self, weights: Floats) -> Any:
         """Return the weighted sum of the documents of each query.
 
-        ``weights`` has shape (m,); the result is a sparse
-        matrix (Q, n).
+        ``weights`` has shape (m,); the result is a sparse matrix (Q, n).
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 

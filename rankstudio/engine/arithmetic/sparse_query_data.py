@@ -218,9 +218,8 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values
-        that are not finite, or magnitudes beyond the range of
-        the arithmetic.
+        For inconsistent shapes, no rows, no columns, values that are not finite, or
+        magnitudes beyond the range of the arithmetic.
 
     Notes
     -----

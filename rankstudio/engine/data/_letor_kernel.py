@@ -15,11 +15,9 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 def _write_digits(out: Bytes, position: int, number: int) -> int:
     """Write a whole number from 0 up into ``out`` from ``position`` on.
 
-    Return the position behind its last digit. The digits are ASCII:
-    byte 48 is "0".
+    Return the position behind its last digit. The digits are ASCII: byte 48 is "0".
     """
-    # Count the digits first, as they are written from the last one
-    # backwards.
+    # Count the digits first, as they are written from the last one backwards.
     count = 1
     rest = number // 10
     while rest > 0:
@@ -35,8 +33,8 @@ def _write_digits(out: Bytes, position: int, number: int) -> int:
 def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     """Write the number ``units / 10^decimals`` into ``out`` from ``position`` on.
 
-    Zeros at the end of its fraction are left out: 250 units with 2
-    decimals give "2.5". Return the position behind its last character.
+    Zeros at the end of its fraction are left out: 250 units with 2 decimals give "2.5".
+    Return the position behind its last character.
     """
     power = 1
     for _ in range(decimals):
@@ -46,8 +44,7 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     if fraction == 0:
         return position
     out[position] = 46  # "."
-    # Write all decimals from the last one backwards, then drop the
-    # zeros at the end.
+    # Write all decimals from the last one backwards, then drop the zeros at the end.
     end = position + decimals
     for k in range(end, position, -1):
         out[k] = 48 + fraction % 10
@@ -63,8 +60,7 @@ def format_lines(
 ) -> int:
     """Write documents as lines of LETOR text, and return the number of bytes written.
 
-    Line ``i`` is ``label qid:id 1:value … n:value``. The m documents
-    have n features.
+    Line ``i`` is ``label qid:id 1:value … n:value``. The m documents have n features.
 
     Parameters
     ----------

@@ -69,13 +69,11 @@ class TextComments:
     def __iter__(self) -> Iterator[str]:
         """Yield all comments in order.
 
-        The bytes are copied for many rows at once, which is faster than
-        row by row.
+        The bytes are copied for many rows at once, which is faster than row by row.
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
-            # The copy begins at the first of these rows, hence the
-            # differences below.
+            # The copy begins at the first of these rows, hence the differences below.
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode(

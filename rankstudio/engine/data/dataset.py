@@ -145,8 +145,8 @@ class RankingDataset:
         -----
         O(mn + m log m). The arrays are copied.
         """
-        # Copy the arrays and check that they belong together. Without
-        # qid, all documents get the same query id, 0.
+        # Copy the arrays and check that they belong together. Without qid, all
+        # documents get the same query id, 0.
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
@@ -167,9 +167,8 @@ class RankingDataset:
             raise ParameterError(
                 "comments", f"{len(comments)} comments", f"{m}, one for each document"
             )
-        # Sort the rows by the number of their query, which counts
-        # queries by first appearance; a stable sort keeps the order of
-        # documents within a query.
+        # Sort the rows by the number of their query, which counts queries by first
+        # appearance; a stable sort keeps the order of documents within a query.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -218,8 +217,8 @@ class RankingDataset:
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the
-            feature in its query, becomes 0, or is an error.
+            Whether a missing value becomes the smallest value of the feature in its
+            query, becomes 0, or is an error.
 
         Raises
         ------
@@ -264,9 +263,9 @@ class RankingDataset:
         source : Source, optional
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the
-            feature in its query, or 0. With "refuse" nothing is filled,
-            as the reader has refused missing values.
+            Whether a missing value becomes the smallest value of the feature in its
+            query, or 0. With "refuse" nothing is filled, as the reader has refused
+            missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
@@ -290,10 +289,9 @@ class RankingDataset:
         # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # Only a file that counts features from 0 has both ids and
-        # names: its names are "id 0" and so on, one less than the
-        # 1-based ids. Columns beyond those of the table, of wider
-        # parts, are named in the same way.
+        # Only a file that counts features from 0 has both ids and names: its names are
+        # "id 0" and so on, one less than the 1-based ids. Columns beyond those of the
+        # table, of wider parts, are named in the same way.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
@@ -319,10 +317,9 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that
-        assemble their rows on demand (leave-query-out), and returns a
-        plain dataset. ``values`` are new values by the names of
-        attributes.
+        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows
+        on demand (leave-query-out), and returns a plain dataset. ``values`` are new
+        values by the names of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -334,9 +331,9 @@ class RankingDataset:
     def with_features(self, columns: Ints) -> RankingDataset:
         """Return the same documents with the features of some columns.
 
-        ``columns`` are column numbers of X, from 0. If X lies in a file
-        that is mapped into memory, the chosen columns are written to a
-        temporary file, which is mapped, too.
+        ``columns`` are column numbers of X, from 0. If X lies in a file that is mapped
+        into memory, the chosen columns are written to a temporary file, which is
+        mapped, too.
         """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
@@ -550,8 +547,7 @@ class FoldedDataset:
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all parts, and fill in the convention.
 
-        ERR depends on the greatest grade: it must not depend on how
-        data are divided.
+        ERR depends on the greatest grade: it must not depend on how data are divided.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()
@@ -593,8 +589,7 @@ class FoldedDataset:
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
         """Return folded data unchanged; make other data the training part of a fold.
 
-        The name of the new dataset is that of its file up to the first
-        dot.
+        The name of the new dataset is that of its file up to the first dot.
 
         Raises
         ------
@@ -634,8 +629,8 @@ class FoldedDataset:
         ignore : sequence of str
             Other columns that are not features.
         **options
-            Options of :meth:`RankingDataset.from_frame`, such as
-            ``qid`` and ``label``; the same exceptions are raised.
+            Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and ``label``;
+            the same exceptions are raised.
         """
         folds = []
         for number, (fold_name, frame_of_part) in enumerate(
@@ -704,9 +699,8 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
-    X must have shape (m, n), y and qid shape (m,), for m documents with
-    n features; neither may be empty, and the numbers of X and y must be
-    finite.
+    X must have shape (m, n), y and qid shape (m,), for m documents with n features;
+    neither may be empty, and the numbers of X and y must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")

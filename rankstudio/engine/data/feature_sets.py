@@ -128,11 +128,10 @@ class FeatureSet:
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that features have in this set, by feature id.
 
-        ``features`` are pairs (1-based id, name). If the set has all
-        the names, features are matched by name; else by position, as
-        feature 1 is the first of the set. A feature whose name stands
-        at another position of the set is left out, as its position
-        would be wrong.
+        ``features`` are pairs (1-based id, name). If the set has all the names,
+        features are matched by name; else by position, as feature 1 is the first of the
+        set. A feature whose name stands at another position of the set is left out, as
+        its position would be wrong.
         """
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
@@ -206,8 +205,8 @@ class FeatureSet:
     def text(self) -> str:
         """Return the set as a text for its search engine.
 
-        That is the body of a request to Elasticsearch or Solr, in JSON,
-        and the ``match-features`` of a rank profile of Vespa.
+        That is the body of a request to Elasticsearch or Solr, in JSON, and the
+        ``match-features`` of a rank profile of Vespa.
         """
         if self.engine == "vespa":
             return "".join(
@@ -238,8 +237,8 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has such features: their template is an
-        expression or a script with the names of other features.
+        Only Elasticsearch has such features: their template is an expression or a
+        script with the names of other features.
         """
         if self.engine != "elasticsearch":
             return set()
@@ -274,8 +273,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    The path is for messages only. Raise DatasetError if the text is no
-    feature set, or a name occurs twice.
+    The path is for messages only. Raise DatasetError if the text is no feature set, or
+    a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -318,15 +317,14 @@ def holds_feature_set(path: Path) -> bool:
 def features_in_json(node: Any) -> tuple[list[Any], str]:
     """Return the features in parsed JSON of a search engine, and the name of their set.
 
-    ``node`` may be the list itself, a feature store or a model of Solr,
-    a feature set, or a response with one. The name is "" if there is
-    none; without a list return ([], "").
+    ``node`` may be the list itself, a feature store or a model of Solr, a feature set,
+    or a response with one. The name is "" if there is none; without a list return ([],
+    "").
     """
     name = ""
-    # Keys of the objects that may be around the list, from the
-    # outermost inward; those that are absent are skipped. The name is
-    # in the innermost object with one. A list with one hit of a search
-    # is unwrapped, too.
+    # Keys of the objects that may be around the list, from the outermost inward; those
+    # that are absent are skipped. The name is in the innermost object with one. A list
+    # with one hit of a search is unwrapped, too.
     keys = (
         "hits",
         "hits",
@@ -356,9 +354,9 @@ def is_rank_feature(text: str) -> bool:
 
     Other text is rejected, because a brace or a line end could end the expression.
     """
-    # A name, then arguments in brackets, then an output of the feature
-    # after a dot; the last two are optional. ``end`` is the position
-    # behind what was recognised, 0 for an error.
+    # A name, then arguments in brackets, then an output of the feature after a dot; the
+    # last two are optional. ``end`` is the position behind what was recognised, 0 for
+    # an error.
     head = _DOTTED_NAME.match(text)
     if head is None or len(text) > _MAX_LENGTH:
         return False
@@ -383,8 +381,7 @@ class _ParsedSet:
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """Return the search engine, name and definitions of the feature set in JSON text.
 
-    ``path`` is for messages. Raise DatasetError if there is no feature
-    set.
+    ``path`` is for messages. Raise DatasetError if there is no feature set.
     """
     try:
         document = json.loads(text)
@@ -434,10 +431,9 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
 def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     """Return the feature set of Vespa in lines of text, with one rank feature each.
 
-    If the text is a rank profile, only the contents of its lists
-    ``match-features`` and ``summary-features`` count, where several
-    features may share a line. "#" begins a comment. ``path`` is for
-    messages.
+    If the text is a rank profile, only the contents of its lists ``match-features`` and
+    ``summary-features`` count, where several features may share a line. "#" begins a
+    comment. ``path`` is for messages.
     """
     blocks = list(_profile_lists(text))
     feature_text = "\n".join(blocks) if blocks else text
@@ -456,10 +452,10 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
-    A list has a head such as ``match-features``, and its contents
-    either on the same line after a colon, or in braces. O(n) for n
-    characters: the next braces are searched only if the last ones found
-    are passed, as a text may have many heads of lists before one brace.
+    A list has a head such as ``match-features``, and its contents either on the same
+    line after a colon, or in braces. O(n) for n characters: the next braces are
+    searched only if the last ones found are passed, as a text may have many heads of
+    lists before one brace.
     """
     end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
@@ -498,10 +494,9 @@ def _vespa_set(
 ) -> _ParsedSet:
     """Return the feature set of some of Vespa's rank features; each defines itself.
 
-    Names without arguments and outputs could be any words of any text:
-    they are accepted only if another feature has arguments or an
-    output, or if they are ``listed`` in a rank profile. Otherwise raise
-    DatasetError, which names ``path``.
+    Names without arguments and outputs could be any words of any text: they are
+    accepted only if another feature has arguments or an output, or if they are
+    ``listed`` in a rank profile. Otherwise raise DatasetError, which names ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
@@ -522,8 +517,7 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 def _match_features(document: Any) -> list[str]:
     """Return the names of the rank features in a response of Vespa; [] without any.
 
-    They are those of the first hit of a result, or of a document that
-    is a hit itself.
+    They are those of the first hit of a result, or of a document that is a hit itself.
     """
     if not isinstance(document, dict):
         return []
@@ -558,8 +552,8 @@ def _split_outside_brackets(line: str) -> Iterator[str]:
 def _end_of_bracket(text: str, opening: int) -> int:
     """Return the position behind the bracket that closes the one at ``opening``.
 
-    Return 0 if none does, or if the text before it has a backslash or a
-    character that is not allowed in arguments.
+    Return 0 if none does, or if the text before it has a backslash or a character that
+    is not allowed in arguments.
     """
     depth = 0
     quoted = False

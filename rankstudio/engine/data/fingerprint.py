@@ -36,14 +36,13 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is read
-    again, and neither names nor times are trusted. Parts assembled in
-    memory, with m documents and n features, are hashed directly, in
-    O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read again, and
+    neither names nor times are trusted. Parts assembled in memory, with m documents and
+    n features, are hashed directly, in O(mn).
     """
     files: dict[str, Source] = {}
-    # Checksums of whole data that parts are selected from, by the id()
-    # of the object, so that each is computed once for all folds.
+    # Checksums of whole data that parts are selected from, by the id() of the object,
+    # so that each is computed once for all folds.
     checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
@@ -87,13 +86,12 @@ def files_digest(files: Sequence[Source]) -> str:
 def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
     """Return a sentence about the first file whose contents changed, or "".
 
-    ``recorded`` are the files as they were when a result was stored;
-    current files that are not among them are skipped.
+    ``recorded`` are the files as they were when a result was stored; current files that
+    are not among them are skipped.
     """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:
-        # A file without a record counts as unchanged: it is compared
-        # with itself.
+        # A file without a record counts as unchanged: it is compared with itself.
         recorded_source = by_path.get(file.path.absolute(), file)
         if recorded_source.checksum != file.checksum:
             expected_size = recorded_source.size
@@ -128,8 +126,7 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 def _arrays_checksum(part: RankingDataset) -> str:
     """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
-    Names and comments do not count. Rows are hashed in blocks to save
-    memory.
+    Names and comments do not count. Rows are hashed in blocks to save memory.
     """
     digest = hashlib.sha256()
     for array in (

@@ -59,9 +59,9 @@ class FilesOfFold:
 def one_of(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, do not
-    count. One file with data is the path itself; several logs, or the
-    parts of one fold, are opened by their folder.
+    Files with the sizes of queries, and judgments of logs, do not count. One file with
+    data is the path itself; several logs, or the parts of one fold, are opened by their
+    folder.
 
     Raises
     ------
@@ -97,10 +97,9 @@ def one_of(paths: Sequence[str]) -> str:
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
     """Return the path to open for feature logs: the only log file, or the folder.
 
-    Feature logs are responses of a search engine with feature values.
-    They may be opened together with their judgments, which are found
-    again beside the logs. Return None if there are no logs, or other
-    files among them.
+    Feature logs are responses of a search engine with feature values. They may be
+    opened together with their judgments, which are found again beside the logs. Return
+    None if there are no logs, or other files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -142,10 +141,9 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     """Find the files of each fold of a dataset, looking one folder deeper if needed.
 
-    ``path`` is a data file or a folder. A folder of feature logs
-    (responses of a search engine) needs judgments in it, unless it is
-    ``judged`` by a file elsewhere. Raise DatasetError if there is no
-    dataset or several, FileAccessError for a missing file.
+    ``path`` is a data file or a folder. A folder of feature logs (responses of a search
+    engine) needs judgments in it, unless it is ``judged`` by a file elsewhere. Raise
+    DatasetError if there is no dataset or several, FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -201,8 +199,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
                     ).format(numbered=numbered[fold.number])
                 )
         return folds
-    # A file of judgments, such as qrels.txt, stands for data whose
-    # features are in other files of the folder.
+    # A file of judgments, such as qrels.txt, stands for data whose features are in
+    # other files of the folder.
     qrels = [
         child
         for child in children(folder)
@@ -225,8 +223,7 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
         )
     if not parts:
         return []
-    # The folder may be named after its fold, such as Fold3; otherwise
-    # it is fold 1.
+    # The folder may be named after its fold, such as Fold3; otherwise it is fold 1.
     match = FOLD.fullmatch(folder.name)
     return [FilesOfFold(int(match[1]) if match else 1, parts)]
 
@@ -243,8 +240,7 @@ def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _numbered_folders(folder: Path) -> dict[int, Path]:
     """Return the folders Fold1, Fold2 … in a folder by their numbers.
 
-    Raise DatasetError if two have the same number, such as Fold1 and
-    fold_1.
+    Raise DatasetError if two have the same number, such as Fold1 and fold_1.
     """
     numbered: dict[int, Path] = {}
     for child in children(folder):
@@ -267,10 +263,9 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the files of one fold by part ("train", "vali", "test"), each in order.
 
-    A part is one file such as train.txt, numbered files such as
-    train-01.txt, or the files in a folder called train. Parts without
-    files are left out. Raise DatasetError if several files could be the
-    part.
+    A part is one file such as train.txt, numbered files such as train-01.txt, or the
+    files in a folder called train. Parts without files are left out. Raise DatasetError
+    if several files could be the part.
     """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
@@ -278,8 +273,8 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [
             child_file for child_file in data if pattern.match(child_file.name)
         ]
-        # Otherwise any word of the name may be that of the part:
-        # Yahoo's set1.train.txt.
+        # Otherwise any word of the name may be that of the part: Yahoo's
+        # set1.train.txt.
         if not candidates:
             candidates = [
                 child_file
@@ -306,21 +301,20 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in a subfolder that is named like a part, in order.
 
-    Programs for large data write such: train/part-0001.parquet and so
-    on. ``pattern`` matches the name of the part. Return () if there is
-    none.
+    Programs for large data write such: train/part-0001.parquet and so on. ``pattern``
+    matches the name of the part. Return () if there is none.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            # Names with "." or "_" in front are those of hidden files
-            # and of notes such as _SUCCESS.
+            # Names with "." or "_" in front are those of hidden files and of notes such
+            # as _SUCCESS.
             data = [
                 c
                 for c in children(child)
                 if c.is_file() and c.name[0] not in "._" and _is_data(c)
             ]
-            # Some endings of data are empty, but a name such as
-            # README with neither ending nor number is no part.
+            # Some endings of data are empty, but a name such as README with neither
+            # ending nor number is no part.
             if ordered := _numbered_files(
                 [c for c in data if c.suffix or _NUMBER.search(c.name)]
             ):
@@ -333,9 +327,8 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is; other files give (). In a name
-    that contains ``word``, the number must follow it:
-    set_1.train-02.txt is number 2 for "train".
+    A single file is returned as it is; other files give (). In a name that contains
+    ``word``, the number must follow it: set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -385,8 +378,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     OutputError
         The message names both.
     """
-    # A file has several identities, such as its path and its number on
-    # the disk.
+    # A file has several identities, such as its path and its number on the disk.
     output_of_identity = {
         identity: path for path in outputs for identity in _identities(path)
     }

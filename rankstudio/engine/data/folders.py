@@ -181,10 +181,9 @@ def _with_the_same_features(
 ) -> tuple[dict[Files, FileContents], int]:
     """Give the contents of all parts the same columns.
 
-    ``tables`` has the contents of each part by its files. Return them
-    with the union of their feature ids, and the largest number of
-    features. Raise DatasetError if the files do not have the same
-    features.
+    ``tables`` has the contents of each part by its files. Return them with the union of
+    their feature ids, and the largest number of features. Raise DatasetError if the
+    files do not have the same features.
     """
     # The first file of a part stands for the part in messages.
     names = {
@@ -219,9 +218,9 @@ def _opened_fold(
 ) -> Fold:
     """Make a fold from the contents of its files, which are removed from ``tables``.
 
-    ``width`` is the number of features of the whole dataset; narrower
-    parts get columns of zeros, with a note. Raise DatasetError if a
-    part occurs twice, or there is no training part.
+    ``width`` is the number of features of the whole dataset; narrower parts get columns
+    of zeros, with a note. Raise DatasetError if a part occurs twice, or there is no
+    training part.
     """
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
@@ -248,9 +247,8 @@ def _opened_fold(
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     """Raise `DatasetError` if a dense file has fewer features than another file.
 
-    ``widths`` has (number of features, whether dense) by file. A dense
-    file has a value for every feature, so that its features cannot be
-    completed with zeros.
+    ``widths`` has (number of features, whether dense) by file. A dense file has a value
+    for every feature, so that its features cannot be completed with zeros.
     """
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
@@ -272,15 +270,15 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     """Raise `DatasetError` if files do not have the same features in the same order.
 
-    ``names`` has the names of the features by file; () for a file
-    without names, which agrees with any other.
+    ``names`` has the names of the features by file; () for a file without names, which
+    agrees with any other.
     """
     first, *other_files = names
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)
-        # Files whose ids count from 0 may have different numbers of
-        # features: their names are "id 0" and so on.
+        # Files whose ids count from 0 may have different numbers of features: their
+        # names are "id 0" and so on.
         count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)
         if differing and names[first] and names[file] and not count_from_zero:
             a, b = (f'"{name}"' if name else "no more features" for name in differing)
@@ -314,8 +312,7 @@ def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
         stem = path.name.split(".")[0] or path.name
         is_part = any(pattern.match(stem) for pattern in PARTS.values())
         return f"{name_of_folder(path.parent)} {stem}" if is_part else stem
-    # The folder of the first file, or the one above if it is that of a
-    # fold.
+    # The folder of the first file, or the one above if it is that of a fold.
     first_folder = next(iter(folds[0].parts.values()))[0].absolute().parent
     return name_of_folder(
         first_folder.parent

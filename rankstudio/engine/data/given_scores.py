@@ -80,8 +80,7 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     # A folder has files for folds and parts.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     parts, checksums = read(path, dataset)
-    # Keep the folds with scores for the part that is measured, test or
-    # vali.
+    # Keep the folds with scores for the part that is measured, test or vali.
     usable = {
         number: fold_scores for number, fold_scores in parts.items() if fold_scores
     }
@@ -113,9 +112,8 @@ def _scores_in_file(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read one file of scores for the folds of a dataset.
 
-    Return (scores, checksum). The scores are a mapping: fold number ->
-    name of the part -> array of one score per document. The checksum is
-    that of the file, by its name.
+    Return (scores, checksum). The scores are a mapping: fold number -> name of the part
+    -> array of one score per document. The checksum is that of the file, by its name.
     """
     file = read_score_file(path)
     # Only folds with a test or validation part can be measured.
@@ -129,8 +127,8 @@ def _scores_in_file(
         )
     # Scores by line are in the order of the measured documents.
     if file.run is None:
-        # Folds that the program made are not in the order of the file,
-        # except those that leave out one query after the other.
+        # Folds that the program made are not in the order of the file, except those
+        # that leave out one query after the other.
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
                 tr(
@@ -162,9 +160,9 @@ def _scores_in_folder(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read the files of scores in a folder, whose names contain fold and part.
 
-    Return (scores, checksums). The scores are a mapping: fold number ->
-    name of the part -> array of one score per document. The checksums
-    are by the path in the folder.
+    Return (scores, checksums). The scores are a mapping: fold number -> name of the
+    part -> array of one score per document. The checksums are by the path in the
+    folder.
     """
     # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
@@ -214,9 +212,8 @@ def _visible_files(folder: Path) -> list[Path]:
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
     """Return the number of the fold and the name of the part in a path.
 
-    The name is "vali" or "test", or "" without one. A path without a
-    fold belongs to the only fold of the dataset; of several folds, the
-    number is None.
+    The name is "vali" or "test", or "" without one. A path without a fold belongs to
+    the only fold of the dataset; of several folds, the number is None.
     """
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [
@@ -337,9 +334,8 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the run
-        lacks. Raise DatasetError if documents have no ids, or the run
-        has none of them.
+        The result has shape (m,), with -inf for documents that the run lacks. Raise
+        DatasetError if documents have no ids, or the run has none of them.
         """
         run = self.run or {}
         if not all(part.document_ids):

@@ -58,9 +58,8 @@ def mapped_folder() -> Path:
 def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     """Return the cached table of a file with this checksum, loaded into memory.
 
-    Return None if it is missing or damaged. ``stop_check`` is called
-    from time to time; it raises an error to cancel. O(bytes of the
-    entry).
+    Return None if it is missing or damaged. ``stop_check`` is called from time to time;
+    it raises an error to cancel. O(bytes of the entry).
     """
     path = parsed_folder() / _parsed_key(checksum)
     try:
@@ -83,9 +82,8 @@ def keep_parsed(
     A table much larger than its file is not stored: a few lines with a feature
     1,000,000 are parsed quickly.
     """
-    # Comments are stored in the order of the file. If documents were
-    # reordered, the table has a view of them (TakenComments); the
-    # stored flag restores it.
+    # Comments are stored in the order of the file. If documents were reordered, the
+    # table has a view of them (TakenComments); the stored flag restores it.
     are_taken = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of
@@ -119,8 +117,8 @@ def keep_parsed(
 def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
     """Return the table in a folder of the cache, with arrays mapped from its files.
 
-    Return None if it is missing or damaged. ``stop_check`` is called
-    from time to time; it raises an error to cancel.
+    Return None if it is missing or damaged. ``stop_check`` is called from time to time;
+    it raises an error to cancel.
     """
     try:
         entry = StoredEntry.open(path)
@@ -187,8 +185,8 @@ def _table_of_arrays(
 ) -> Table:
     """Make a table from the arrays and the other contents of an entry of the cache.
 
-    ``text["taken"]`` is whether the comments are stored in the order of
-    the file, but the documents of the table have another one.
+    ``text["taken"]`` is whether the comments are stored in the order of the file, but
+    the documents of the table have another one.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

@@ -95,9 +95,9 @@ class KnownDataset:
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
         """Return whether a dataset read from a path is this known one.
 
-        Number of features, labels and comments must agree. In addition,
-        either a folder in the path has a name of the dataset, or the
-        comments are typical, or, without comments, the values are.
+        Number of features, labels and comments must agree. In addition, either a folder
+        in the path has a name of the dataset, or the comments are typical, or, without
+        comments, the values are.
         """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
@@ -177,12 +177,12 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    # A file whose ids count from 0 has features "id 0" and so on: its
-    # ids are one less than here.
+    # A file whose ids count from 0 has features "id 0" and so on: its ids are one less
+    # than here.
     from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
-    # The known list of names for the dataset "gov" does not fit all of
-    # its versions: the values decide.
+    # The known list of names for the dataset "gov" does not fit all of its versions:
+    # the values decide.
     if (
         known_dataset is not None
         and unnamed
@@ -257,11 +257,10 @@ def _names_beside_data(
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return (feature names by id, warnings) from a file beside the data.
 
-    The first file with names counts. Each file before it that is named
-    like a file of names, but has none, gives a warning. If ``lists``, a
-    file named like a search engine's feature set counts, too, if it is
-    only a list of names by position; feature sets themselves are read
-    elsewhere.
+    The first file with names counts. Each file before it that is named like a file of
+    names, but has none, gives a warning. If ``lists``, a file named like a search
+    engine's feature set counts, too, if it is only a list of names by position; feature
+    sets themselves are read elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -313,10 +312,9 @@ def _read_names(path: Path) -> dict[int, str]:
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the feature names, by id, in a text with lines of id and name.
 
-    ``separated`` is whether the text is CSV; otherwise a comma, colon,
-    semicolon, tab or blank separates id and name. Return {} for tables
-    whose header states other contents of the first column, or groups in
-    the second.
+    ``separated`` is whether the text is CSV; otherwise a comma, colon, semicolon, tab
+    or blank separates id and name. Return {} for tables whose header states other
+    contents of the first column, or groups in the second.
     """
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
@@ -405,10 +403,9 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     """Return a test of a dataset: scaled as LETOR is, with some columns all 0.
 
-    Values scaled within each query go from 0 to 1, and at least half of
-    the features reach 1. Inverse document frequencies are equal for all
-    documents of a query, so that scaling makes these ``columns``, which
-    count from 1, all 0.
+    Values scaled within each query go from 0 to 1, and at least half of the features
+    reach 1. Inverse document frequencies are equal for all documents of a query, so
+    that scaling makes these ``columns``, which count from 1, all 0.
     """
     zero_columns = [column - 1 for column in columns]
 
@@ -435,8 +432,7 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number; a range ends
-    # behind the latter.
+    # The table has the lowest and the highest number; a range ends behind the latter.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

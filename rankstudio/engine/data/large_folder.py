@@ -89,8 +89,7 @@ class LargeData:
     def queries(self, part: str) -> range:
         """Return the numbers, from 0, of the queries of "train", "vali" or "test".
 
-        The parts follow each other in this order, each with its share
-        of the queries.
+        The parts follow each other in this order, each with its share of the queries.
         """
         bounds = (
             np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
@@ -113,15 +112,13 @@ class LargeData:
         decimals = np.array(
             [_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64
         )
-        # The most bytes of a feature: a blank, its id, a colon and its
-        # value.
+        # The most bytes of a feature: a blank, its id, a colon and its value.
         longest = len(str(self.n_features)) + 2 + kernels.LONGEST
         queries = self.queries(part)
         first = queries.start
         while first < queries.stop:
             ends = np.cumsum(self.sizes[first : queries.stop])
-            # As many queries as have no more than _PIECE documents, but
-            # at least one.
+            # As many queries as have no more than _PIECE documents, but at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
             labels, units = self._documents(first, last)
             query_ids = np.repeat(
@@ -140,9 +137,8 @@ class LargeData:
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
         """Draw the labels and features of the queries first … last - 1.
 
-        Return (labels of shape (m,), features of shape (m, n)) for m
-        documents with n features. A feature is a whole number, in units
-        of its last decimal.
+        Return (labels of shape (m,), features of shape (m, n)) for m documents with n
+        features. A feature is a whole number, in units of its last decimal.
         """
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
@@ -152,8 +148,8 @@ class LargeData:
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
-        # Summed up one by one: a matrix product of a library may sum in
-        # another order on another machine, which would give other data.
+        # Summed up one by one: a matrix product of a library may sum in another order
+        # on another machine, which would give other data.
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
@@ -163,8 +159,8 @@ class LargeData:
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(
             np.int64
         )
-        # A feature is a mixture of noise and one of the factors. One of
-        # three shared values is equal for all documents of a query.
+        # A feature is a mixture of noise and one of the factors. One of three shared
+        # values is equal for all documents of a query.
         shared = np.repeat(
             rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0
         )
@@ -235,10 +231,10 @@ def _feature_in_last_decimals(
 ) -> NDArray[Any]:
     """Turn random values of a feature into numbers like those of real data, from 0 up.
 
-    ``column`` and ``shared``, the value that is equal within a query,
-    have shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for
-    scores. The results are whole numbers, in units of the last decimal.
-    All operations round the same on every machine.
+    ``column`` and ``shared``, the value that is equal within a query, have shape (m,);
+    ``kind`` is 0 for counts, 1 for shares and 2 for scores. The results are whole
+    numbers, in units of the last decimal. All operations round the same on every
+    machine.
     """
     shaped: NDArray[Any]
     if kind == _COUNT:  # many small numbers, few large ones

@@ -76,8 +76,7 @@ class Preferences:
     def in_order(self, order: Ints | None) -> Preferences:
         """Return the same preferences after the rows of X were reordered, ``X[order]``.
 
-        ``order`` has shape (m,), the old row of each new row; None if
-        nothing changed.
+        ``order`` has shape (m,), the old row of each new row; None if nothing changed.
         """
         if order is None:
             return self
@@ -91,8 +90,8 @@ class Preferences:
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences among the rows first … last - 1, as of a query.
 
-        Rows of the result are counted from ``first``. Winners decide,
-        as both documents of a preference belong to the same query.
+        Rows of the result are counted from ``first``. Winners decide, as both documents
+        of a preference belong to the same query.
         """
         chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
@@ -129,8 +128,7 @@ class Preferences:
 def _checked_rows(name: str, values: ArrayLike) -> Ints:
     """Return row numbers as a read-only int64 array of shape (l,).
 
-    ``name`` is that of the parameter. Raise ParameterError for other
-    values.
+    ``name`` is that of the parameter. Raise ParameterError for other values.
     """
     array = np.asarray(values)
     # An empty list becomes an array of floats.
@@ -152,8 +150,8 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return a positive number for each of ``size`` preferences, as a read-only array.
 
-    ``values`` are as many numbers, or a single one for all. ``name`` is
-    that of the parameter. Raise ParameterError for other values.
+    ``values`` are as many numbers, or a single one for all. ``name`` is that of the
+    parameter. Raise ParameterError for other values.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -221,19 +219,17 @@ def sample_preferences(
     between("seed", seed, 0)
     # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
-    # For each sorted document, the position of the first one of its
-    # query.
+    # For each sorted document, the position of the first one of its query.
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)
-    # The number of documents of the query with a lower label is the
-    # position in the sorted query at which the run of equal labels
-    # begins. np.nan makes the first label differ from the one "before"
-    # it.
+    # The number of documents of the query with a lower label is the position in the
+    # sorted query at which the run of equal labels begins. np.nan makes the first label
+    # differ from the one "before" it.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
-    # Pairs are numbered by the position of the winner, then of the
-    # loser: no list of them is needed to find the pair of a number.
+    # Pairs are numbered by the position of the winner, then of the loser: no list of
+    # them is needed to find the pair of a number.
     n_pairs_up_to = np.cumsum(n_lower)
     n_pairs = int(n_pairs_up_to[-1])
     if n_pairs == 0:

@@ -34,11 +34,10 @@ _SMALL_ARRAYS = ("feature_ids", "id_ranks")
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write parts of a dataset to a folder for other processes; return their names.
 
-    The name depends on the contents, and a part that exists there is
-    not written again. Comments and counts of missing values are not
-    stored, because no method uses them. Ranks of document ids are
-    stored only if they were already computed for a convention that
-    needs them.
+    The name depends on the contents, and a part that exists there is not written again.
+    Comments and counts of missing values are not stored, because no method uses them.
+    Ranks of document ids are stored only if they were already computed for a convention
+    that needs them.
 
     Raises
     ------
@@ -128,8 +127,7 @@ def open_kept(folder: Path) -> RankingDataset:
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
     """Return the part of a dataset in an entry of the store, with mapped arrays.
 
-    It has no comments; if ids of documents rank equal scores, their
-    ranks are stored.
+    It has no comments; if ids of documents rank equal scores, their ranks are stored.
     """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     y, query_ptr, feature_ids, ranks = (
@@ -163,8 +161,7 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 def _write_part(folder: Path, part: RankingDataset) -> str:
     """Write a part of a dataset to a folder, and return the name of its entry.
 
-    If an undamaged entry with the same contents exists, nothing is
-    written.
+    If an undamaged entry with the same contents exists, nothing is written.
     """
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {

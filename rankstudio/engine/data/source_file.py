@@ -68,8 +68,8 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        Of a binary file with a zero byte near its start, only the
-        beginning is read, as it will be refused.
+        Of a binary file with a zero byte near its start, only the beginning is read, as
+        it will be refused.
 
         Raises
         ------
@@ -130,8 +130,8 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        It may run in another thread. After cancellation it ends early,
-        with a result of no use.
+        It may run in another thread. After cancellation it ends early, with a result of
+        no use.
 
         SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at
         nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
@@ -240,8 +240,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    # Half of the free memory: the documents read from the text take
-    # about as much again.
+    # Half of the free memory: the documents read from the text take about as much
+    # again.
     limit = memory.available() / 2
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
@@ -264,8 +264,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if filled < size or last < 0:
             continue
         end = filled - len(piece) + last + 1  # behind the last complete line
-        # The rest behind the complete lines begins the next chunk. Copy
-        # it, as the newlines behind this chunk overwrite it.
+        # The rest behind the complete lines begins the next chunk. Copy it, as the
+        # newlines behind this chunk overwrite it.
         rest = buffer[end:filled].copy()
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]
@@ -279,8 +279,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 def whole_text(file: SourceFile) -> Bytes:
     """Return the whole text of a file without padding, as uint8 of shape (bytes,).
 
-    Raise FileAccessError or MissingExtraError if it cannot be read or
-    decompressed.
+    Raise FileAccessError or MissingExtraError if it cannot be read or decompressed.
     """
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]

@@ -64,13 +64,12 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return (X, ids): documents as a sparse matrix, and the ids of its columns.
 
-        X has shape (m, n), with a column for each of the n ids that
-        occur. The ids ascend.
+        X has shape (m, n), with a column for each of the n ids that occur. The ids
+        ascend.
         """
         columns: Indices
-        # Mark in a table which ids occur, or sort the ids if they are
-        # so few and large that the table would be longer than their
-        # list.
+        # Mark in a table which ids occur, or sort the ids if they are so few and large
+        # that the table would be longer than their list.
         if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True
@@ -96,8 +95,7 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
     falls = np.flatnonzero(ids[1:] <= ids[:-1])
-    # Entries are sorted already if ids fall only from one document to
-    # the next.
+    # Entries are sorted already if ids fall only from one document to the next.
     if np.isin(falls + 1, ends).all():
         return entries, -1
     row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
@@ -171,16 +169,13 @@ class _Runs:
 def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
     """Return which features are constant within each query, shape (n,).
 
-    Query q has the rows from ``query_ptr[q]`` to ``query_ptr[q + 1] -
-    1``. O(values).
+    Query q has the rows from ``query_ptr[q]`` to ``query_ptr[q + 1] - 1``. O(values).
     """
-    # A run is the values of one feature in one query, including 0 if
-    # any is not stored.
+    # A run is the values of one feature in one query, including 0 if any is not stored.
     runs = _Runs.of(X, query_ptr)
     constant = np.ones(X.shape[1], dtype=np.bool_)
     varies = runs.least() != runs.greatest()
-    # Find the column of each run that varies, by the position of its
-    # first value.
+    # Find the column of each run that varies, by the position of its first value.
     constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = (
         False
     )
@@ -190,10 +185,9 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
     """Replace NaN in a sparse matrix, as in dense data.
 
-    With the policy "query_min", it becomes the least value of the
-    feature in the query, which may be a 0 that is not stored, or 0 if
-    all are missing; with "zero", 0. ``query_ptr`` has the first row of
-    each query. O(values).
+    With the policy "query_min", it becomes the least value of the feature in the query,
+    which may be a 0 that is not stored, or 0 if all are missing; with "zero", 0.
+    ``query_ptr`` has the first row of each query. O(values).
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
@@ -224,8 +218,7 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     low = low * half
     high = high * half
     span = high - low
-    # Only values of runs without zeros that are not stored can be
-    # shifted.
+    # Only values of runs without zeros that are not stored can be shifted.
     shift = np.where(runs.whole, low, 0.0)
     # A constant feature is divided by 1 instead of 0.
     span[span == 0.0] = 1.0

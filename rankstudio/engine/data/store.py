@@ -88,8 +88,7 @@ def cache_folder() -> Path:
 def scratch_folder() -> Path:
     """Return the folder for files mapped by several processes, and for unnamed files.
 
-    It is a temporary folder, with a warning, if that of the cache is
-    not writable.
+    It is a temporary folder, with a warning, if that of the cache is not writable.
     """
     return writable(cache_folder() / "mapped")
 
@@ -98,9 +97,8 @@ def scratch_folder() -> Path:
 def writable(folder: Path) -> Path:
     """Return a folder if it is writable, otherwise a temporary one, with a warning.
 
-    If there is no temporary folder either, return the folder itself:
-    its first use will report the error. The result is cached for each
-    folder.
+    If there is no temporary folder either, return the folder itself: its first use will
+    report the error. The result is cached for each folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -257,8 +255,7 @@ class StoredEntry:
     ) -> None:
         """Compare arrays with their digests.
 
-        Each block is compared once per process, as long as its file is
-        unchanged.
+        Each block is compared once per process, as long as its file is unchanged.
 
         Parameters
         ----------
@@ -320,8 +317,7 @@ class StoredEntry:
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array of the entry by its name, read into memory and verified.
 
-        ``stop_check`` is called after each block; it may raise an error
-        to stop.
+        ``stop_check`` is called after each block; it may raise an error to stop.
 
         Raises
         ------
@@ -334,8 +330,7 @@ class StoredEntry:
         except (MemoryError, ValueError) as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
-        # Called for its errors only: the file must have the size of the
-        # array.
+        # Called for its errors only: the file must have the size of the array.
         if described.n_bytes:
             self._state(name)
 
@@ -369,8 +364,8 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        It changes with the file. Raise EntryError if the file is
-        missing, or its size is not that of the array.
+        It changes with the file. Raise EntryError if the file is missing, or its size
+        is not that of the array.
         """
         try:
             status = self._file(name).stat()
@@ -386,8 +381,8 @@ class StoredEntry:
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
         """Read a block of an array's file into a buffer, and verify its digest.
 
-        ``index`` is that of the block, and the buffer has the size of
-        the block. Raise EntryError if the digest differs.
+        ``index`` is that of the block, and the buffer has the size of the block. Raise
+        EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
@@ -432,8 +427,8 @@ def is_whole(path: Path) -> bool:
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """Return the undamaged entry whose files these arrays map into memory.
 
-    Each array must be the whole file of its name. Return None if any is
-    not, or if they are of several entries.
+    Each array must be the whole file of its name. Return None if any is not, or if they
+    are of several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -534,8 +529,7 @@ class NewEntry:
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Create a temporary folder for the entry in the folder of all entries.
 
-        ``durable`` is whether the files must have reached the disk when
-        it is finished.
+        ``durable`` is whether the files must have reached the disk when it is finished.
         """
         self._folder = folder
         self._durable = durable
@@ -575,8 +569,7 @@ class NewEntry:
     ) -> None:
         """Write an array from memory under a name, in blocks of rows.
 
-        ``stop_check`` is called before each block; it may raise an
-        error to stop.
+        ``stop_check`` is called before each block; it may raise an error to stop.
         """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
@@ -614,8 +607,7 @@ class NewEntry:
     def _rename(self, name: str) -> Path:
         """Give the entry its final name, and return its folder.
 
-        An undamaged entry with this name stays. A damaged one, or a
-        file, is replaced.
+        An undamaged entry with this name stays. A damaged one, or a file, is replaced.
         """
         final = self._folder / name
         try:
@@ -721,8 +713,7 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     """Copy the rows of a matrix on disk to a wider, empty one, and return that.
 
-    New columns are filled with ``padding``. The original file is
-    removed.
+    New columns are filled with ``padding``. The original file is removed.
     """
     file.finish(durable=False)
     X = file.content()
@@ -750,8 +741,8 @@ SourceState = tuple[int, ...]
 def source_state(path: Path) -> SourceState:
     """Return the state of a file: device, inode, size and times of change.
 
-    A file that changes gets another state. Return () if it changed so
-    recently that it could change again without another time.
+    A file that changes gets another state. Return () if it changed so recently that it
+    could change again without another time.
 
     Raises
     ------
@@ -793,9 +784,8 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is that from before the reading, () if the file was too
-    recent to be sure. Only the checksums used last are stored; errors
-    are ignored.
+    ``state`` is that from before the reading, () if the file was too recent to be sure.
+    Only the checksums used last are stored; errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:

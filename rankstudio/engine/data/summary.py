@@ -99,8 +99,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        Counts, the distribution of labels, and statistics of each
-        feature.
+        Counts, the distribution of labels, and statistics of each feature.
 
     Notes
     -----
@@ -121,8 +120,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         )
         for extreme in (np.minimum, np.maximum)
     )
-    # The fields of FeatureSummary in their order, without the name,
-    # which is the second.
+    # The fields of FeatureSummary in their order, without the name, which is the
+    # second.
     columns = (
         first.feature_ids,
         minimum,
@@ -164,8 +163,8 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        With all features, or with 1,000 of a wide dataset, whose other
-        features are shown on request only.
+        With all features, or with 1,000 of a wide dataset, whose other features are
+        shown on request only.
 
     Raises
     ------
@@ -188,9 +187,9 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset with very many features, ascending.
 
-    These are the 1,000 columns with the most values other than 0. Any
-    other column is shown on request: by its id, or if a model has it.
-    Return None for all columns of any other dataset.
+    These are the 1,000 columns with the most values other than 0. Any other column is
+    shown on request: by its id, or if a model has it. Return None for all columns of
+    any other dataset.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
@@ -200,9 +199,9 @@ def shown_features(part: RankingDataset) -> Ints | None:
         if isinstance(X, SparseRows)
         else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
     )
-    # The count of the last column to show. np.partition is faster than
-    # sorting a million counts. Of the columns with just this count, the
-    # first ones fill up the number.
+    # The count of the last column to show. np.partition is faster than sorting a
+    # million counts. Of the columns with just this count, the first ones fill up the
+    # number.
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
@@ -227,8 +226,8 @@ def _column_statistics(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return statistics of each of n columns over all parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the
-    column is constant within each query.
+    They are minimum, maximum, sum, number of zeros, and whether the column is constant
+    within each query.
     """
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
@@ -256,8 +255,8 @@ def _sparse_columns(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return the statistics of each column of sparse parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the
-    column is constant within each query. O(values).
+    They are minimum, maximum, sum, number of zeros, and whether the column is constant
+    within each query. O(values).
     """
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))

@@ -95,9 +95,8 @@ def make_ranking(
     """
     if n_informative < 1:
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
-    # Each factor counts less for relevance than the one before it. A
-    # row of the identity matrix is the loadings of a feature that has
-    # one factor only.
+    # Each factor counts less for relevance than the one before it. A row of the
+    # identity matrix is the loadings of a feature that has one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
     # Each informative feature has its own factor; redundant features share these, with
@@ -141,8 +140,7 @@ def generate(
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of the part of relevance that no feature
-        explains.
+        Standard deviation of the part of relevance that no feature explains.
     seed : int
         Equal seeds give equal data.
     decimals : int
@@ -198,9 +196,9 @@ def _part_of_queries(
 ) -> RankingDataset:
     """Return the queries first … last - 1 as a dataset of their own.
 
-    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first
-    row of each query. Query ids count from 1, and documents have
-    comments such as "docid = Q0007-01".
+    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first row of each
+    query. Query ids count from 1, and documents have comments such as "docid =
+    Q0007-01".
     """
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(
@@ -219,8 +217,8 @@ def _part_of_queries(
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts.
 
-    In each fold, three parts are for training, one for validation, one
-    for testing; from fold to fold, these roles move on by one part.
+    In each fold, three parts are for training, one for validation, one for testing;
+    from fold to fold, these roles move on by one part.
     """
     folds = []
     for i in range(N_PARTS):

@@ -173,8 +173,7 @@ class Table:
     def with_ids(self, ids: Ints) -> Table:
         """Return the table with a column for each of ``ids``, as a sparse matrix.
 
-        The ids ascend and include all of the table's own; new columns
-        are 0.
+        The ids ascend and include all of the table's own; new columns are 0.
         """
         X = self.X
         present_ids = self.feature_ids
@@ -196,8 +195,8 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is that of the file. They concern columns that were
-        left out, the column of parts, and documents that were grouped.
+        ``name`` is that of the file. They concern columns that were left out, the
+        column of parts, and documents that were grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -255,8 +254,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            # NaN if the query has no value. Adding 0.0 turns -0.0,
-            # which may be the least value, into 0.0.
+            # NaN if the query has no value. Adding 0.0 turns -0.0, which may be the
+            # least value, into 0.0.
             filling = np.where(np.isnan(least), 0.0, least) + 0.0
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
@@ -326,16 +325,15 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 def _normalize(X: Floats, query_ptr: Ints) -> None:
     """Scale the features of some queries to [0, 1] within each query, in place.
 
-    X has shape (rows, n), and ``query_ptr`` the first row of each
-    query, then the number of rows. A feature that is constant within a
-    query becomes 0 there.
+    X has shape (rows, n), and ``query_ptr`` the first row of each query, then the
+    number of rows. A feature that is constant within a query becomes 0 there.
     """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    # The difference of two huge numbers is infinite: halve them and
-    # begin again, as the scale does not matter for the result.
+    # The difference of two huge numbers is infinite: halve them and begin again, as the
+    # scale does not matter for the result.
     if not np.isfinite(span).all():
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)

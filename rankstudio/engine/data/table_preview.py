@@ -64,8 +64,7 @@ class TablePreview:
     def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
         """Return the roles of the columns, such as query and label, by their names.
 
-        Names in ``specified`` count first. Return None if a role is not
-        clear.
+        Names in ``specified`` count first. Return None if a role is not clear.
         """
         try:
             return recognise_columns(

@@ -68,8 +68,7 @@ def trial_parts(
     description = (
         f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
     )
-    # A fold without the named part has its training part
-    # instead.
+    # A fold without the named part has its training part instead.
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 
@@ -90,8 +89,7 @@ def _folds_and_part(
 def _open_data_of_plan(model: Model) -> FoldedDataset:
     """Open the data that the model's plan names, with its folds.
 
-    Nothing is scaled: the model and its exported file scale the values
-    themselves.
+    Nothing is scaled: the model and its exported file scale the values themselves.
     """
     if not model.plan:
         raise PlanError(

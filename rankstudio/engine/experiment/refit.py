@@ -76,9 +76,8 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     """Yield progress, and return the final model of a run, trained on all queries of its data.
 
-    `dataset` has the data of the run. DatasetError is
-    raised for other data, and PlanError for an unfinished
-    run, or a rule that the model breaks.
+    `dataset` has the data of the run. DatasetError is raised for other data, and
+    PlanError for an unfinished run, or a rule that the model breaks.
     """
     # The data must be those of the run.
     plan = result.plan
@@ -94,11 +93,10 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     # Learn once more, from the queries of all parts.
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
-    # All queries are one fold, number 1, with one
-    # combination, number 0.
+    # All queries are one fold, number 1, with one combination, number 0.
     unit = Unit(1, 0, plan.combination(choice.values))
-    # The search may end at the chosen length only if the
-    # paths of the folds never return to smaller sets.
+    # The search may end at the chosen length only if the paths of the folds never
+    # return to smaller sets.
     step = yield from _learn_model(
         plan, data, unit, choice, ascending=_all_paths_ascend(result, choice)
     )
@@ -110,8 +108,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen. There are no measures,
-    # because no unseen queries remain.
+    # The model keeps a record of how it was chosen. There are no measures, because no
+    # unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -171,8 +169,7 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
     """Return whether each step of the chosen combination's paths is longer than the one before.
 
-    A length is a number of features or rounds. A floating search also removes
-    features.
+    A length is a number of features or rounds. A floating search also removes features.
     """
     paths = (
         path
@@ -218,8 +215,7 @@ def _learn_model(
                 else _step_nearer_length(plan, choice, chosen_step, event)
             )
             yield _path_progress(plan, event, path_length)
-            # Further steps of an ascending path would only be
-            # longer.
+            # Further steps of an ascending path would only be longer.
             if (
                 ascending
                 and choice.length is not None
@@ -254,8 +250,8 @@ def _step_nearer_length(
 ) -> Step:
     """Return which of two steps of a path is nearer to the chosen length.
 
-    That is the longest one up to this length. If both are longer, it is the
-    shorter one; for an optimiser without a length, the later one.
+    That is the longest one up to this length. If both are longer, it is the shorter
+    one; for an optimiser without a length, the later one.
     """
     # An optimiser's last iteration is its model.
     if choice.length is None:

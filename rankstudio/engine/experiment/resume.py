@@ -90,8 +90,7 @@ def run_stored(
 
     # Store each result before its event is passed on.
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
-        # Only the last event changes: it gets the duration of all parts of
-        # the run.
+        # Only the last event changes: it gets the duration of all parts of the run.
         outgoing_event = event
         total_seconds = total_seconds + seconds
         match event:

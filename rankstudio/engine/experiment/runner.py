@@ -144,9 +144,9 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    These are "measures", "convention" and "select_by"; `stated` has the names
-    that stay. The costs of features are those of the data if the plan has
-    none. Without a validation part the method's own criterion selects.
+    These are "measures", "convention" and "select_by"; `stated` has the names that
+    stay. The costs of features are those of the data if the plan has none. Without a
+    validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -382,9 +382,8 @@ def _checked_work(
 ) -> tuple[FoldedDataset, list[Fold], int]:
     """Check that a plan can run on the data, before any work.
 
-    Return the data with the plan's folds, the folds to run, and the largest
-    number of steps of a unit. A unit is one combination of parameters on one
-    fold.
+    Return the data with the plan's folds, the folds to run, and the largest number of
+    steps of a unit. A unit is one combination of parameters on one fold.
     """
     divided_dataset = parse_protocol(plan.protocol).divide(
         FoldedDataset.of(dataset), plan.seed
@@ -538,8 +537,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        # A filter has no models of its own: RankRLS ranks with its features,
-        # and has the error.
+        # A filter has no models of its own: RankRLS ranks with its features, and has
+        # the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         if reason := learner.why_no_error(fold.train.n_documents):
@@ -587,8 +586,8 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
-    # The criterion is that of the final ranker, if there is one; "" marks the
-    # method's own parameters.
+    # The criterion is that of the final ranker, if there is one; "" marks the method's
+    # own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     # For one ranking, "pairs" decides whether pairs of documents are left out, or
     # single documents.
@@ -612,9 +611,8 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    `keep` converts each path to the form in which it stays
-    until the run ends, for example with its steps in a
-    file.
+    `keep` converts each path to the form in which it stays until the run ends, for
+    example with its steps in a file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -640,17 +638,15 @@ def _run_fold(
     units : sequence of Unit
         Combinations of parameters on the fold.
     finished_work : Finished
-        Results of earlier work: completed units are not
-        computed again.
+        Results of earlier work: completed units are not computed again.
     scheduler : UnitScheduler or None
-        Lets other workers compute the units; None to compute
-        them here.
+        Lets other workers compute the units; None to compute them here.
     keep : callable
-        Converts each path to the form in which it stays until
-        the run ends, for example with its steps in a file.
+        Converts each path to the form in which it stays until the run ends, for example
+        with its steps in a file.
     """
-    # The baseline is the ranking by the best single
-    # feature. Its progress is reported with the first unit.
+    # The baseline is the ranking by the best single feature. Its progress is reported
+    # with the first unit.
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)

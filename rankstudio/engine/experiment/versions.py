@@ -26,8 +26,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     for entry in entries:
         origin = entry.origin
         if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
-            # A name that is already there wins: several methods may come from
-            # one package.
+            # A name that is already there wins: several methods may come from one
+            # package.
             package_versions.setdefault(origin.name, origin.version)
     return package_versions
 

@@ -103,8 +103,8 @@ class DatasetFiles:
     def _reduced_set(self) -> FeatureSet | None:
         """The search engine's feature set, reduced to the kept features.
 
-        It is None if features are not renumbered, or the data have no
-        feature set with all of them.
+        It is None if features are not renumbered, or the data have no feature set with
+        all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = (

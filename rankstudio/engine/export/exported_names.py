@@ -34,8 +34,7 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 def identifier(text: str) -> str:
     """Return a text as a name of lower-case letters, digits and ``_``.
 
-    An empty name, or one that begins with a digit, gets the prefix
-    "feature_".
+    An empty name, or one that begins with a digit, gets the prefix "feature_".
     """
     # Decompose letters, so that ü becomes u.
     letters = (

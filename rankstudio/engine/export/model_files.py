@@ -136,8 +136,8 @@ def model_and_data(
 ) -> tuple[Model, RankingDataset]:
     """Read a model of RankStudio or of another program, and the documents to score.
 
-    `columns` are those of a table, by default of the model's plan; `labels`
-    says whether the documents need labels.
+    `columns` are those of a table, by default of the model's plan; `labels` says
+    whether the documents need labels.
     """
     parsed_model = parsed_file(model_path)
     if parsed_model is None:

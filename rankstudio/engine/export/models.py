@@ -170,8 +170,8 @@ class Model:
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         """Return the scores of documents, shape (m,), which may be infinite or NaN.
 
-        X has shape (m, n), and `feature_ids` the 1-based ids of its
-        columns, 1 … n by default.
+        X has shape (m, n), and `feature_ids` the 1-based ids of its columns, 1 … n by
+        default.
         """
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
@@ -211,8 +211,7 @@ class Model:
                 sums = linear_scores(
                     columns, np.array(self.beyond["sums"], dtype=np.float64)
                 )
-                # The features of the inner model are the sums, with the ids
-                # 1, 2, ….
+                # The features of the inner model are the sums, with the ids 1, 2, ….
                 model = Model(
                     features=(),
                     method="",
@@ -244,8 +243,8 @@ def _lightgbm_scores(
 ) -> Floats:
     """Return the scores of documents by LightGBM's trees, shape (m,).
 
-    The trees were learned from columns with the ids `ids`; `column_of` has
-    the column of each id in X.
+    The trees were learned from columns with the ids `ids`; `column_of` has the column
+    of each id in X.
     """
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
@@ -527,8 +526,8 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     """Return a field of a JSON object, in the type `kind`.
 
-    ValueError is raised if the field is missing, of another type or out of
-    range. `values` is the object.
+    ValueError is raised if the field is missing, of another type or out of range.
+    `values` is the object.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -696,8 +695,8 @@ class StoredStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents with the stored model; shape (m,).
 
-        `columns`, shape (n, m), has a row for each of the n features. The
-        scores of the previous step are not needed.
+        `columns`, shape (n, m), has a row for each of the n features. The scores of the
+        previous step are not needed.
 
         Raises
         ------

@@ -123,8 +123,8 @@ def ranking_proof(
         Documents, filled as the model requires but not scaled. Large parts are
         processed a few queries at a time.
     """
-    # `single` names the program, if it computes in single precision or prints
-    # few digits; otherwise it is "".
+    # `single` names the program, if it computes in single precision or prints few
+    # digits; otherwise it is "".
     has_single_precision = form.single != ""
 
     # Numbers of queries: all, with the same ranking in double precision, and in single
@@ -198,8 +198,8 @@ def fitted_function(
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
-    # `single` counts the queries that the program, in its own precision, ranks
-    # like the model. A single form needs no trial.
+    # `single` counts the queries that the program, in its own precision, ranks like the
+    # model. A single form needs no trial.
     best = forms[0]
     best_count = -1
     for candidate in forms if len(forms) > 1 else ():
@@ -278,8 +278,7 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     """Return for each of m documents the number of different lower scores in its query.
 
-    `scores` has shape (m,). `query_ptr` has the first row of each query,
-    followed by m.
+    `scores` has shape (m,). `query_ptr` has the first row of each query, followed by m.
     """
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))

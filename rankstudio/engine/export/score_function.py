@@ -230,8 +230,7 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 def refusal_of(kind: str) -> str:
     """Return the reason why models of a kind are not exported to other programs.
 
-    The kinds are "plugin", "sums" and "kernel"; the text has the field
-    {format}.
+    The kinds are "plugin", "sums" and "kernel"; the text has the field {format}.
     """
     if kind == "plugin":
         return tr(

@@ -117,8 +117,8 @@ def markdown_lines(
 ) -> str:
     """Return rows as a table of Markdown, padded for readability.
 
-    The first row is the header. Numbers of `left_columns` are aligned to
-    the left, all others to the right.
+    The first row is the header. Numbers of `left_columns` are aligned to the left, all
+    others to the right.
     """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [

@@ -248,8 +248,8 @@ class TextTree:
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Validate and return a tree of LightGBM's text.
 
-        `number` is its position in the text, `values` has its lines by key,
-        and `n_columns` is the number of columns in training.
+        `number` is its position in the text, `values` has its lines by key, and
+        `n_columns` is the number of columns in training.
         """
         # Splits by categories and linear models in the leaves are not supported.
         location = f"tree {number}"
@@ -355,8 +355,8 @@ def _integers(
 ) -> tuple[int, ...]:
     """Return the whole numbers of a key of LightGBM's text.
 
-    `location` names the tree for the error: DataError is raised for another
-    length or for numbers that are not allowed.
+    `location` names the tree for the error: DataError is raised for another length or
+    for numbers that are not allowed.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -373,8 +373,8 @@ def _numbers(
 ) -> tuple[str, ...]:
     """Return the finite numbers of a key of LightGBM's text, as texts.
 
-    `location` names the tree for the error: DataError is raised for another
-    count or other texts.
+    `location` names the tree for the error: DataError is raised for another count or
+    other texts.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -429,8 +429,8 @@ def tree_contributions(
 ) -> tuple[Floats, float]:
     """Return the contributions of c columns to the scores of m documents, shape (m, c).
 
-    The second value is a constant that is part of every score. `source`
-    names the model for errors.
+    The second value is a constant that is part of every score. `source` names the model
+    for errors.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
@@ -446,9 +446,8 @@ def _tried_booster(
 ) -> tuple[Any, Floats]:
     """Return LightGBM's booster, and X with a column of zeros added.
 
-    The booster is tried in a separate process first, because it can crash
-    on invalid trees. `kind` is LightGBM's constant of the kind of
-    prediction.
+    The booster is tried in a separate process first, because it can crash on invalid
+    trees. `kind` is LightGBM's constant of the kind of prediction.
 
     X has shape (m, c).
     """

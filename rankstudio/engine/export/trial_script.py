@@ -110,8 +110,7 @@ def limit(seconds: int, n_bytes: int) -> None:
         import resource
     except ImportError:  # on Windows
         return
-    # Processor time, address space, and no file of the memory after a
-    # crash.
+    # Processor time, address space, and no file of the memory after a crash.
     for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
         kind = getattr(resource, f"RLIMIT_{resource_name}")
         _, hard_limit = resource.getrlimit(kind)
@@ -124,8 +123,8 @@ def _score_file(
 ) -> None:
     """Score the documents of a file with an exported Python module.
 
-    All arguments are names of files, except that `scaled` is "1" if whole
-    queries are scored.
+    All arguments are names of files, except that `scaled` is "1" if whole queries are
+    scored.
     """
     from array import array
     from pathlib import Path

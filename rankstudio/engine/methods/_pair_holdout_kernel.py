@@ -3,9 +3,9 @@
 With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a held-out
 pair U solve
 
-(1) Me = r_U, where
-(2) M = I - H_UU (I + 11'/c) for squared differences with c training documents (``inverse_count`` = 1/c), or
-(3) M = I - H_UU - 11'/m for squared errors of documents, with a bias (``border`` = 1/m).
+(1) Me = r_U, where (2) M = I - H_UU (I + 11'/c) for squared differences with c training
+documents (``inverse_count`` = 1/c), or (3) M = I - H_UU - 11'/m for squared errors of
+documents, with a bias (``border`` = 1/m).
 
 The predictions without the pair are y^_U - e. O(1) for a pair.
 """
@@ -30,9 +30,9 @@ def _solve(
 
     a, b and d are the entries (a, b; b, d) of the hat matrix H for the two documents,
     and (r, s) their residuals in the model of all documents. The system has the matrix
-    M of the module's docstring and (r, s) on the right. ``inverse_count`` is 1
-    over the number of training documents for a loss of differences, else 0; ``border``
-    is 1 over the number of all documents for a model with a bias, else 0.
+    M of the module's docstring and (r, s) on the right. ``inverse_count`` is 1 over the
+    number of training documents for a loss of differences, else 0; ``border`` is 1 over
+    the number of all documents for a model with a bias, else 0.
     """
     # Each row of M subtracts one number from both of its entries: (2) has border = 0,
     # and (3) has inverse_count = 0.

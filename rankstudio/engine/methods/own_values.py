@@ -32,8 +32,8 @@ def own_importance(
     ----------
     value : array-like or callable
         One number from 0 up for each feature, shape (n,). If ``with_negatives``, the
-        shape may also be (2n,), with the importance of the features' negatives last.
-        A function of features, labels and queries returns such numbers.
+        shape may also be (2n,), with the importance of the features' negatives last. A
+        function of features, labels and queries returns such numbers.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
@@ -131,9 +131,9 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``name`` is that of the parameter, for errors. The function gets the features
-    (m, n), the labels (m,) and the number of each document's query (m,), from 0.
-    Raises a ParameterError for anything but numbers.
+    ``name`` is that of the parameter, for errors. The function gets the features (m,
+    n), the labels (m,) and the number of each document's query (m,), from 0. Raises a
+    ParameterError for anything but numbers.
     """
     if callable(value):
         query_data = data.whole(name)

@@ -11,15 +11,15 @@ Comments below refer to these equations by number. With r_i = 1 for a relevant d
 at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents, gains g, weights w
 of the ranks and chances s to stop at a document:
 
-(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k below R.
-(2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order.
-(3) RBP = (1 - p) Σ_i r_i p^(i-1).
-(4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant documents, with a irrelevant documents above each.
-(5) ERR = Σ_i 1/i s_i Π_{j<i} (1 - s_j); RR has s = r, and Success has 1 instead of 1/i, too.
-(6) c_j ← [(t - j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t documents.
-(7) AUC = 1 - (W + T/2) / (R N), with W pairs in the wrong order and T tied ones.
-(8) F = 2 h_i / (i + R).
-(9) τ_b = (P - 2 D - T) / √(P U), with P pairs of different labels, of which D are in the wrong order and T
+(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k
+below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order. (3) RBP
+= (1 - p) Σ_i r_i p^(i-1). (4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant
+documents, with a irrelevant documents above each. (5) ERR = Σ_i 1/i s_i Π_{j<i} (1 -
+s_j); RR has s = r, and Success has 1 instead of 1/i, too. (6) c_j ← [(t - j) c_j + j
+c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t documents. (7) AUC =
+1 - (W + T/2) / (R N), with W pairs in the wrong order and T tied ones. (8) F = 2 h_i /
+(i + R). (9) τ_b = (P - 2 D - T) / √(P U), with P pairs of different labels, of which D
+are in the wrong order and T
     tied, and U pairs of different scores.
 """
 
@@ -211,8 +211,8 @@ def rank_all(
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    The sort for a model starts from the order of the model before, because
-    neighbouring models on a path rank nearly alike.
+    The sort for a model starts from the order of the model before, because neighbouring
+    models on a path rank nearly alike.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ def entries_of(
 ) -> list[tuple[LoadedPlugin, Any]]:
     """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
 
-    An entry is what a plug-in adds to the program, such as a method.
-    Unusable ones of other packages are left out with a warning.
+    An entry is what a plug-in adds to the program, such as a method. Unusable ones of
+    other packages are left out with a warning.
 
     Parameters
     ----------
@@ -38,8 +38,7 @@ def entries_of(
     # The plug-in of each key; keys that differ in case only are equal.
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    # An ability of RankStudio that lacks another one is no reason for a
-    # warning.
+    # An ability of RankStudio that lacks another one is no reason for a warning.
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr(
             "The plug-in {name} of {package} {version} cannot be loaded: {reason}."
@@ -57,8 +56,8 @@ def entries_of(
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
-                    # Two other packages with the same key: the user
-                    # may leave one of them out.
+                    # Two other packages with the same key: the user may leave one of
+                    # them out.
                     if (
                         earlier is not None
                         and earlier.package != loaded.package

@@ -65,8 +65,8 @@ class FeatureValue:
 def feature_columns() -> list[FeatureColumn]:
     """Return the columns that abilities add to tables of features.
 
-    Abilities are RankStudio's own removable plug-ins. Columns of other
-    packages are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Columns of other packages are
+    left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

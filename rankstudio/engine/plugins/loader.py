@@ -147,8 +147,7 @@ def plugins_with(kind: str) -> PluginSet:
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
     """Return the named built-in plug-ins, and those of installed packages.
 
-    A plug-in that lacks another one that it needs is among the failed
-    ones.
+    A plug-in that lacks another one that it needs is among the failed ones.
     """
     package_plugins = _plugins_of_packages()
     loaded: list[LoadedPlugin] = []
@@ -212,8 +211,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Load the built-in plug-ins with some names, except those that are absent.
 
-    An ability, a removable plug-in, is absent if the user leaves it
-    out, or its folder does not exist.
+    An ability, a removable plug-in, is absent if the user leaves it out, or its folder
+    does not exist.
     """
     names_to_leave_out = _names_to_leave_out()
     return tuple(
@@ -265,8 +264,8 @@ def _plugins_of_packages() -> PluginSet:
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
-    # Entry points are the names under which packages announce plug-ins:
-    # (name, module and object, package).
+    # Entry points are the names under which packages announce plug-ins: (name, module
+    # and object, package).
     entry_points = sorted(_entry_points())
     left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
     entry_points = [
@@ -329,8 +328,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        # Of packages with the same name, Python imports the first on
-        # its path: only its plug-ins count.
+        # Of packages with the same name, Python imports the first on its path: only its
+        # plug-ins count.
         if package.name in packages:
             continue
         packages.add(package.name)
@@ -341,8 +340,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
 
-    Such a file of an installed package has other groups, too. Return []
-    if it is invalid.
+    Such a file of an installed package has other groups, too. Return [] if it is
+    invalid.
     """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -374,8 +373,8 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread, each for at most some seconds.
 
-    ``values`` are "module:name" of each. Return the plug-ins in this
-    order, with the error in place of one that cannot be imported.
+    ``values`` are "module:name" of each. Return the plug-ins in this order, with the
+    error in place of one that cannot be imported.
 
     Prints go to standard error, because standard output may be the result of a command.
     If an import takes too long, its thread is left behind, and another thread imports
@@ -402,8 +401,8 @@ def _import_each(
 ) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
 
-    ``values`` are "module:name" of each. End when one has taken too
-    long: the receiver of the queue continues on another thread.
+    ``values`` are "module:name" of each. End when one has taken too long: the receiver
+    of the queue continues on another thread.
     """
     for value in values:
         started = time.monotonic()
@@ -422,8 +421,8 @@ def _import_each(
 def _import_plugin(value: str) -> Plugin:
     """Import the plug-in that a text "module:name" names; "PLUGIN" is the default name.
 
-    Raise TypeError for another object, ValueError for a plug-in that
-    needs a later version of this program.
+    Raise TypeError for another object, ValueError for a plug-in that needs a later
+    version of this program.
     """
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")

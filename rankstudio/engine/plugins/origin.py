@@ -54,8 +54,7 @@ class Origin:
     def lacking(self) -> str:
         """Reason why code in a study's record is absent, with a remedy; "" if not.
 
-        It is a sentence without a subject: "needs the file …. Add it as
-        a method."
+        It is a sentence without a subject: "needs the file …. Add it as a method."
         """
         if self.present:
             return ""

@@ -54,8 +54,8 @@ class PairSource:
 def pair_source() -> PairSource | None:
     """Return the code that reads files of pairs of documents to learn from.
 
-    Such pairs are preferences. The code is that of the first plug-in
-    with such code; None without one.
+    Such pairs are preferences. The code is that of the first plug-in with such code;
+    None without one.
     """
     # Texts of the warnings about unusable entries.
     exists = tr(

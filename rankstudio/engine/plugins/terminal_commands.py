@@ -43,9 +43,8 @@ class TerminalCommand:
 def commands_to_record() -> dict[str, str]:
     """Return the name of the plug-in of each command of an ability, by the command.
 
-    Abilities are RankStudio's own removable plug-ins. The names are
-    stored in a file, so that the commands of absent ones are known,
-    too.
+    Abilities are RankStudio's own removable plug-ins. The names are stored in a file,
+    so that the commands of absent ones are known, too.
     """
     # Built-in entries are not checked, and need no texts of warnings.
     return {
@@ -94,8 +93,7 @@ def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> s
 
     ``used_keys`` are the names of the program's own commands.
     """
-    # Another class is a problem, too; the second condition is for the
-    # type checker.
+    # Another class is a problem, too; the second condition is for the type checker.
     problem = problem_of_command(entry, TerminalCommand, used_keys)
     if problem or not isinstance(entry, TerminalCommand):
         return problem

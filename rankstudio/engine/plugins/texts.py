@@ -62,8 +62,8 @@ def plugin_texts(language: str) -> dict[str, str]:
 def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the valid translations of a plug-in's own texts, by text.
 
-    A translation is left out, with a warning, if it has other fields
-    for values. Raise ValueError for a damaged catalog.
+    A translation is left out, with a warning, if it has other fields for values. Raise
+    ValueError for a damaged catalog.
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
@@ -89,8 +89,7 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
             name=loaded.plugin.name,
             first=refused_texts[0],
         )
-    # Texts are also shown as parts of templates, where braces are
-    # doubled.
+    # Texts are also shown as parts of templates, where braces are doubled.
     with_double_braces = {
         _with_double_braces(text): _with_double_braces(translated)
         for text, translated in valid.items()
@@ -107,9 +106,9 @@ def _with_double_braces(text: str) -> str:
 def _catalog_path(reference: str, language: str) -> Path:
     """Return the first compiled catalog of translations to a language.
 
-    ``reference`` is "package:folder", and the catalog is a file ``.mo``
-    in the subfolder of the language. Raise ValueError for another
-    reference, or without a catalog.
+    ``reference`` is "package:folder", and the catalog is a file ``.mo`` in the
+    subfolder of the language. Raise ValueError for another reference, or without a
+    catalog.
     """
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
@@ -186,8 +185,8 @@ def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
 def is_translation(text: str, translated: str) -> bool:
     """Return whether a translation is one line with fields of its text only.
 
-    Fields are those for values, such as "{name}": another one would
-    fail when the text is shown.
+    Fields are those for values, such as "{name}": another one would fail when the text
+    is shown.
     """
     if not translated or one_line(translated) != translated:
         return False
@@ -202,8 +201,7 @@ def is_translation(text: str, translated: str) -> bool:
 def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
     """Return (name, format, conversion) of each field, as in "{n:.2f} of {m}".
 
-    Return None if the braces do not match, so that the text cannot be
-    formatted.
+    Return None if the braces do not match, so that the text cannot be formatted.
     """
     try:
         return {

@@ -175,13 +175,12 @@ def window_parts() -> WindowParts:
 def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
     """Return why a plug-in's page cannot be used, as a sentence; "" if it can.
 
-    ``used_keys`` are those of other pages, ``built_in`` is whether the
-    plug-in is RankStudio's.
+    ``used_keys`` are those of other pages, ``built_in`` is whether the plug-in is
+    RankStudio's.
     """
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
-    # A controller sees what the window hides, such as test results that
-    # are sealed.
+    # A controller sees what the window hides, such as test results that are sealed.
     if page.controller and not built_in:
         text = tr(
             "{key}: a controller is reserved for pages of RankStudio, because it sees what is sealed. "
@@ -206,8 +205,7 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
         return text.format(
             key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page)
         )
-    # The page is RankStudio's, but its plug-in, which has the same
-    # name, is absent.
+    # The page is RankStudio's, but its plug-in, which has the same name, is absent.
     if panel.page not in {page.key for page in own_pages()}:
         text = tr(
             "{key}: its page needs the plug-in {plugin}, which is absent or left out."
@@ -221,8 +219,7 @@ def _problem_of_part(
 ) -> str:
     """Return why the key or a text of a page or panel is invalid; "" if none is.
 
-    ``used_keys`` are those of other parts of the window; the reason is
-    a sentence.
+    ``used_keys`` are those of other parts of the window; the reason is a sentence.
     """
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")

@@ -43,10 +43,9 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
     """Return the AUC over all pairs of documents of the same fold.
 
-    The AUC is the share of pairs of documents with different labels in
-    which the one with the higher label has the higher score. The
-    documents of a fold have scores of the same model, and so can be
-    compared.
+    The AUC is the share of pairs of documents with different labels in which the one
+    with the higher label has the higher score. The documents of a fold have scores of
+    the same model, and so can be compared.
 
     Parameters
     ----------
@@ -124,11 +123,10 @@ def auc_interval(
 
     Notes
     -----
-    With V_i, the share of irrelevant documents below a relevant one,
-    and W_j, the share of relevant documents above an irrelevant one,
-    ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m).
-    If all pairs are in the right order, the interval is a single point,
-    even for few pairs.
+    With V_i, the share of irrelevant documents below a relevant one, and W_j, the share
+    of relevant documents above an irrelevant one, ties one half, the variance is s²(V)
+    / m₊ + s²(W) / m₋: O(m log m). If all pairs are in the right order, the interval is
+    a single point, even for few pairs.
     """
     return mean_auc_interval([(scores, relevant)], level)
 
@@ -151,9 +149,9 @@ def mean_auc_interval(
 
     Notes
     -----
-    The models are fixed: their documents differ, so the variance of the
-    sum is the sum of the variances. The interval does not include how
-    other training documents would change the models.
+    The models are fixed: their documents differ, so the variance of the sum is the sum
+    of the variances. The interval does not include how other training documents would
+    change the models.
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
@@ -176,9 +174,8 @@ def mean_auc_interval(
 def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
     """Return (AUC, variance of it by DeLong's formula) of a ranking.
 
-    ``scores`` and ``relevant`` (whether each document is relevant) have
-    shape (m,). Return NaN with fewer than two relevant or two other
-    documents.
+    ``scores`` and ``relevant`` (whether each document is relevant) have shape (m,).
+    Return NaN with fewer than two relevant or two other documents.
     """
     truth = np.asarray(relevant, dtype=np.bool_)
     score_vector = row("scores", scores, truth.size)
@@ -186,9 +183,8 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
-    # For each relevant document, the share of others with lower scores;
-    # then, for each other document, the share of relevant ones with
-    # higher scores.
+    # For each relevant document, the share of others with lower scores; then, for each
+    # other document, the share of relevant ones with higher scores.
     above = _counts_below(higher, lower) / lower.size
     below = 1.0 - _counts_below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size
@@ -213,16 +209,14 @@ def _score_and_label_vectors(
 def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
     """Return (number of pairs in the right order, number of pairs).
 
-    A pair is two documents with different labels. Equal scores count
-    half.
+    A pair is two documents with different labels. Equal scores count half.
     """
     n_right = 0.0
     n_pairs = 0
     for label in np.unique(labels)[:-1]:
         below = np.sort(scores[labels == label])
         above = scores[labels > label]
-        # The sum of both positions counts a lower score twice, an equal
-        # one once.
+        # The sum of both positions counts a lower score twice, an equal one once.
         doubled_counts = np.searchsorted(below, above, "left") + np.searchsorted(
             below, above, "right"
         )

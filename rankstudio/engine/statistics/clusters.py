@@ -61,7 +61,6 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     # A distance that exceeds the threshold only by rounding counts as within it.
     numbers = fcluster(tree, 1.0 - alike + 1e-12, "distance")
     _, first_leaf = np.unique(numbers[order], return_index=True)
-    # Number the clusters by their first leaf. The argsort of an argsort
-    # gives ranks.
+    # Number the clusters by their first leaf. The argsort of an argsort gives ranks.
     rank_of_cluster = np.argsort(np.argsort(first_leaf))
     return Clusters(order, rank_of_cluster[numbers - 1].astype(np.int64))

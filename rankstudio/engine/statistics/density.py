@@ -59,8 +59,8 @@ def gaussian_density(
 
     Notes
     -----
-    O(n + g²): each value is divided linearly between the two nearest of
-    8 g bins. Compared with the exact kernel sum the error is below
+    O(n + g²): each value is divided linearly between the two nearest of 8 g bins.
+    Compared with the exact kernel sum the error is below
     0.2 % of the highest point.
     """
     if values.size == 0:

@@ -44,11 +44,10 @@ class MeanIntervals(NamedTuple):
 def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIntervals:
     """Return the mean of paired differences and Student's interval of it.
 
-    The mean is that of tables and curves: over the queries of each
-    fold, then over the folds. Query q of a fold with Q_f queries has
-    the weight w_q = 1 / (F Q_f), and the standard error of the mean is
-    √(n / (n - 1) · Σ w_q² (d_q - mean)²) over all n queries. For
-    equally large folds this is s / √n, and the interval is that of the
+    The mean is that of tables and curves: over the queries of each fold, then over the
+    folds. Query q of a fold with Q_f queries has the weight w_q = 1 / (F Q_f), and the
+    standard error of the mean is √(n / (n - 1) · Σ w_q² (d_q - mean)²) over all n
+    queries. For equally large folds this is s / √n, and the interval is that of the
     paired t (Student 1908), with n - 1 degrees of freedom.
 
     Parameters
@@ -73,8 +72,7 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 
     level = checked_level(level)
     mean, error, n = _means(differences)
-    # The quantile needs at least 1.
-    # One query has no interval.
+    # The quantile needs at least 1. One query has no interval.
     freedom = np.maximum(n - 1, 1).astype(np.float64)
     half = np.where(n > 1, stdtrit(freedom, (1.0 + level) / 2.0) * error, np.nan)
     return MeanIntervals(mean, half)
@@ -83,15 +81,14 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 def mean_p_values(differences: Sequence[Floats]) -> Floats:
     """Return the two-sided p of each mean difference by Student's paired t.
 
-    p is below 1 - level exactly if 0 is outside Student's confidence
-    interval of the mean at that level.
+    p is below 1 - level exactly if 0 is outside Student's confidence interval of the
+    mean at that level.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        Differences of K pairs of models in the queries of each fold,
-        NaN for a query without one; the same errors are raised as for
-        intervals.
+        Differences of K pairs of models in the queries of each fold, NaN for a query
+        without one; the same errors are raised as for intervals.
 
     Returns
     -------
@@ -117,10 +114,9 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
     """Return (means, standard errors, numbers of queries), each of shape (K,).
 
-    ``differences`` has an array of shape (K, Q_f) for each fold: K
-    pairs of models by queries, NaN where there is none. Folds count
-    equally in the mean, and so do the queries of each fold. Raise
-    ParameterError for other shapes or infinite values.
+    ``differences`` has an array of shape (K, Q_f) for each fold: K pairs of models by
+    queries, NaN where there is none. Folds count equally in the mean, and so do the
+    queries of each fold. Raise ParameterError for other shapes or infinite values.
     """
     shapes = [np.shape(fold_differences) for fold_differences in differences]
     if not shapes or any(

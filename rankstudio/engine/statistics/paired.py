@@ -147,12 +147,12 @@ def compare_paired(
 def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     """Test with Student's paired t, two-sided, whether the mean difference over all queries is 0.
 
-    t = mean(d) / (s / √Q) for differences d with standard deviation s
-    (Q - 1 in its denominator), against Student's distribution with Q -
-    1 degrees of freedom (Student 1908).
+    t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in its
+    denominator), against Student's distribution with Q - 1 degrees of freedom (Student
+    1908).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
-    queries. A query with NaN in either is left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries. A query
+    with NaN in either is left out.
 
     Returns
     -------
@@ -187,10 +187,9 @@ def bootstrap_interval(
     middle part of the mean differences of the samples (Efron 1979; Efron & Tibshirani
     1993, chapter 13).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
-    queries, of which those with NaN in either are left out. ``n``
-    samples are drawn with the seed. Infinite values, or numbers out of
-    range, are a ParameterError.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
+    which those with NaN in either are left out. ``n`` samples are drawn with the seed.
+    Infinite values, or numbers out of range, are a ParameterError.
 
     Returns
     -------
@@ -199,9 +198,8 @@ def bootstrap_interval(
 
     Notes
     -----
-    O(nQ). With few queries the interval is slightly too narrow, because
-    the sample's standard deviation, with denominator Q, replaces the
-    population's.
+    O(nQ). With few queries the interval is slightly too narrow, because the sample's
+    standard deviation, with denominator Q, replaces the population's.
     """
     level = checked_level(level)
     n = between("n", n, 1)
@@ -226,8 +224,8 @@ def bootstrap_interval(
 def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
     """Return (mean of the first minus the second run, its lowest and highest value).
 
-    The last two are the limits of its bootstrap interval of 95 %.
-    All are NaN without a query with values of both runs.
+    The last two are the limits of its bootstrap interval of 95 %. All are NaN without a
+    query with values of both runs.
     """
     left, right = paired_rows(a, b)
     mean = float(np.mean(left - right)) if left.size else np.nan
@@ -243,9 +241,9 @@ def win_tie_loss(
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
-    queries, of which those with NaN in either are left out. Differences
-    up to ``tolerance`` count as equal.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
+    which those with NaN in either are left out. Differences up to ``tolerance`` count
+    as equal.
     """
     if not 0 <= tolerance < np.inf:
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")
@@ -259,8 +257,8 @@ def win_tie_loss(
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust the p values of several tests so that their familywise error is at most the level.
 
-    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1)
-    p_(j)) (Holm 1979). It holds for any dependence between the tests.
+    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1) p_(j)) (Holm
+    1979). It holds for any dependence between the tests.
 
     Parameters
     ----------
@@ -308,8 +306,7 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of two runs in the same queries. Queries with NaN in
-        either are left out.
+        Values of two runs in the same queries. Queries with NaN in either are left out.
     n : int, default 100000
         Number of assignments drawn, 1 or more. If there are no more than that (2^Q),
         all are counted and p is exact. Queries with difference 0 do not count in Q,
@@ -326,16 +323,15 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
 
     Notes
     -----
-    O(nQ / 8): sums of eight differences at a time come from a table of
-    their 256 sign combinations. Means that differ by no more than
-    rounding count as equal; ties are common, because measures such as
-    P@10 take few values.
+    O(nQ / 8): sums of eight differences at a time come from a table of their 256 sign
+    combinations. Means that differ by no more than rounding count as equal; ties are
+    common, because measures such as P@10 take few values.
 
     References
     ----------
-    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan
-    & Carterette (2007), A comparison of statistical significance tests
-    for information retrieval evaluation, CIKM.
+    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan & Carterette
+    (2007), A comparison of statistical significance tests for information retrieval
+    evaluation, CIKM.
     """
     n = between("n", n, 1)
     seed = between("seed", seed, 0)
@@ -382,8 +378,8 @@ def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
 def _all_signs(n_differences: int) -> Iterator[Bytes]:
     """Yield every assignment of signs to Q differences once, in blocks.
 
-    A block has shape (Q / 8, assignments): each byte has the signs of
-    eight differences.
+    A block has shape (Q / 8, assignments): each byte has the signs of eight
+    differences.
     """
     n_tables = -(-n_differences // 8)
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):
@@ -421,18 +417,17 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     differences share the mean of their ranks. Differences within rounding count as
     equal, and as 0.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
-    queries, of which those with NaN in either are left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
+    which those with NaN in either are left out.
 
     Returns
     -------
     SignedRanks
-        For up to 50 differences p is the share of all 2^n sign
-        assignments whose sum of positive ranks is at least as far from
-        its mean n(n + 1) / 4, with or without ties; for more it is that
-        of the normal distribution with the same variance, a quarter of
-        the sum of squared ranks. 1 if all differences are 0. NaN
-        without a query.
+        For up to 50 differences p is the share of all 2^n sign assignments whose sum of
+        positive ranks is at least as far from its mean n(n + 1) / 4, with or without
+        ties; for more it is that of the normal distribution with the same variance, a
+        quarter of the sum of squared ranks. 1 if all differences are 0. NaN without a
+        query.
 
     Notes
     -----
@@ -443,9 +438,8 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 
     References
     ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods,
-    Biometrics Bulletin 1. Pratt & Gibbons (1981), Concepts of
-    Nonparametric Theory, chapter 3.
+    Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1.
+    Pratt & Gibbons (1981), Concepts of Nonparametric Theory, chapter 3.
     """
     left, right = paired_rows(a, b)
     if left.size == 0:
@@ -466,8 +460,8 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     """Return twice the rank, from 1, of each of n numbers from 0 up.
 
-    Numbers that differ by no more than ``rounding`` from the next one
-    share the mean of their ranks. Twice that is a whole number.
+    Numbers that differ by no more than ``rounding`` from the next one share the mean of
+    their ranks. Twice that is a whole number.
     """
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
@@ -483,10 +477,9 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
 def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
-    That is the share of all assignments of signs to the ranks whose sum
-    of positive ranks is at least as far from its mean. ``doubled`` has
-    twice the rank of each of n differences, and ``positive`` is twice
-    the sum of the positive ones.
+    That is the share of all assignments of signs to the ranks whose sum of positive
+    ranks is at least as far from its mean. ``doubled`` has twice the rank of each of n
+    differences, and ``positive`` is twice the sum of the positive ones.
     """
     total = int(doubled.sum())
     # The number of assignments of the ranks so far, at most 2^50, by the sum of the

@@ -41,8 +41,8 @@ def pareto_front(
     O(c log c).
     """
     size, gain = _sizes_and_gains(sizes, values, higher_is_better)
-    # Sort by size, then by falling gain. The sort is stable, so that
-    # the first of equal models comes first.
+    # Sort by size, then by falling gain. The sort is stable, so that the first of equal
+    # models comes first.
     order = np.lexsort((-gain, size))
     order = order[np.isfinite(gain[order])]
     if order.size == 0:
@@ -101,10 +101,9 @@ def _sizes_and_gains(
 ) -> tuple[Floats, Floats]:
     """Return (sizes, gains) of c models as arrays of shape (c,).
 
-    The gains are the values, negated if lower is better, and -inf, the
-    worst gain, for NaN. ``name`` is that of the values. Raise
-    ParameterError for rows of different lengths, infinite values, or a
-    missing size.
+    The gains are the values, negated if lower is better, and -inf, the worst gain, for
+    NaN. ``name`` is that of the values. Raise ParameterError for rows of different
+    lengths, infinite values, or a missing size.
     """
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)

@@ -6,15 +6,14 @@ baseline, ZRisk and GeoRisk compare each run with what all runs achieve.
 
 References
 ----------
-Wang, L., Bennett, P. N. and Collins-Thompson, K. (2012). Robust ranking
-models via risk-sensitive optimization. SIGIR, 761-770. Dinçer, B. T.,
-Macdonald, C. and Ounis, I. (2014). Hypothesis testing for the
-risk-sensitive evaluation of retrieval systems. SIGIR, 23-32. Dinçer, B.
-T., Macdonald, C. and Ounis, I. (2016). Risk-sensitive evaluation and
-learning to rank using multiple baselines. SIGIR, 483-492. Sousa, D. X.,
-Canuto, S., Gonçalves, M. A., Rosa, T. C. and Martins, W. S. (2019).
-Risk-sensitive learning to rank with evolutionary multi-objective
-feature selection. ACM Transactions on Information Systems 37 (2).
+Wang, L., Bennett, P. N. and Collins-Thompson, K. (2012). Robust ranking models via
+risk-sensitive optimization. SIGIR, 761-770. Dinçer, B. T., Macdonald, C. and Ounis, I.
+(2014). Hypothesis testing for the risk-sensitive evaluation of retrieval systems.
+SIGIR, 23-32. Dinçer, B. T., Macdonald, C. and Ounis, I. (2016). Risk-sensitive
+evaluation and learning to rank using multiple baselines. SIGIR, 483-492. Sousa, D. X.,
+Canuto, S., Gonçalves, M. A., Rosa, T. C. and Martins, W. S. (2019). Risk-sensitive
+learning to rank with evolutionary multi-objective feature selection. ACM Transactions
+on Information Systems 37 (2).
 """
 
 from __future__ import annotations
@@ -200,9 +199,9 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
 def geo_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     r"""Return GeoRisk of each run: its mean and its risk against all runs in one number.
 
-    ``table`` has shape (Q, R): values of one measure from 0 up, of
-    which larger ones are better, by query and run. Queries with NaN in
-    any run are left out. ``alpha`` from 0 up is the aversion to risk.
+    ``table`` has shape (Q, R): values of one measure from 0 up, of which larger ones
+    are better, by query and run. Queries with NaN in any run are left out. ``alpha``
+    from 0 up is the aversion to risk.
 
     Returns
     -------
@@ -242,8 +241,8 @@ def checked_alpha(alpha: float) -> float:
 def _checked_table(table: ArrayLike) -> Floats:
     """Return the rows of a table in which all runs have a value.
 
-    The table has shape (Q, R), queries by runs. Raise ParameterError
-    for another shape, negative or infinite values.
+    The table has shape (Q, R), queries by runs. Raise ParameterError for another shape,
+    negative or infinite values.
     """
     numbers = np.asarray(table, dtype=np.float64)
     if numbers.ndim != 2 or numbers.shape[1] == 0:

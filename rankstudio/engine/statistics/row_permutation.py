@@ -12,8 +12,7 @@ def permuted_rows(
 ) -> Ints:
     """Return a random order of all rows that permutes rows within their queries.
 
-    It is an array of shape (m,). Equal seeds and numbers give equal
-    orders.
+    It is an array of shape (m,). Equal seeds and numbers give equal orders.
 
     Parameters
     ----------

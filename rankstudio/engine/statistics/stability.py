@@ -33,8 +33,8 @@ class Stability:
     Attributes
     ----------
     nogueira : Nogueira
-        Nogueira's index, the one to report: corrected for chance, for
-        sets of any sizes, and with an interval.
+        Nogueira's index, the one to report: corrected for chance, for sets of any
+        sizes, and with an interval.
     consistency : float
         Mean of the index ``corrected`` over the pairs of sets.
     index : {"Kuncheva", "Lustgarten"}
@@ -111,9 +111,9 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     - "Jaccard": r / (k + l - r), from 0 to 1; 1 for two empty sets.
     - "Kuncheva": (r d - k²) / (k (d - k)), from -1 to 1, for sets of one size k (Kuncheva 2007).
     - "Lustgarten": (r - k l / d) / (min(k, l) - max(0, k + l - d)), from -1 to 1, for sets of any sizes
-      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal
-      size it is Kuncheva's index with another denominator: min(k, d -
-      k) instead of k (d - k) / d, so equal sets have less than 1.
+      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal size it is
+      Kuncheva's index with another denominator: min(k, d - k) instead of k (d - k) / d,
+      so equal sets have less than 1.
 
     The latter two are 0 for an agreement expected by chance. For empty sets, or sets of
     all features, the quotient is 0 / 0 and defined as 0, as Kuncheva proposes: the
@@ -147,8 +147,8 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     indicator = member.astype(np.float64)
     common = indicator @ indicator.T
     k = indicator.sum(axis=1)
-    # The values where the denominator is 0: two empty sets are equal,
-    # and have the agreement of chance.
+    # The values where the denominator is 0: two empty sets are equal, and have the
+    # agreement of chance.
     similar = np.ones_like(common) if index == "Jaccard" else np.zeros_like(common)
     if index == "Jaccard":
         numerator = common
@@ -196,19 +196,16 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 
     Notes
     -----
-    O(Md). The interval is valid for many independently drawn sets. The
-    sets of a few folds are neither many nor independent, and their
-    interval is too narrow: of 95 % intervals for independent sets of 12
-    features, each selected with a probability from 0.1 to 0.9, 15 %
-    contained the stability with 2 sets, 55 % with 3, 73 % with 5, 87 %
-    with 10 and 94 % with 50. In addition, the training data of folds
-    overlap.
+    O(Md). The interval is valid for many independently drawn sets. The sets of a few
+    folds are neither many nor independent, and their interval is too narrow: of 95 %
+    intervals for independent sets of 12 features, each selected with a probability from
+    0.1 to 0.9, 15 % contained the stability with 2 sets, 55 % with 3, 73 % with 5, 87 %
+    with 10 and 94 % with 50. In addition, the training data of folds overlap.
 
     References
     ----------
-    Nogueira, Sechidis & Brown (2018), On the stability of feature
-    selection algorithms, JMLR 18(174): Definition 4 (formula 4) and
-    Corollary 9.
+    Nogueira, Sechidis & Brown (2018), On the stability of feature selection algorithms,
+    JMLR 18(174): Definition 4 (formula 4) and Corollary 9.
     """
     from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
 
@@ -257,9 +254,9 @@ def membership(sets: Sets, n_features: int) -> Bools:
 def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     """Return the denominator of a similarity corrected for chance, times d.
 
-    ``k``, of shape (M,), has the sizes of M sets of d features; the
-    result has shape (M, M), for each pair of sets. Kuncheva's index
-    needs equal sizes; otherwise raise ParameterError.
+    ``k``, of shape (M,), has the sizes of M sets of d features; the result has shape
+    (M, M), for each pair of sets. Kuncheva's index needs equal sizes; otherwise raise
+    ParameterError.
     """
     smaller: Floats = np.minimum(k[:, None], k)
     scale: Floats

@@ -109,9 +109,8 @@ class BibEntry:
     def line(self) -> str:
         """The entry as one line of plain text, such as for a list of references.
 
-        Authors and year come first, then title, journal or book with
-        volume, number and pages, note and address. Fields that are
-        absent are left out.
+        Authors and year come first, then title, journal or book with volume, number and
+        pages, note and address. Fields that are absent are left out.
         """
         year = self.plain("year")
         container = next(
@@ -217,9 +216,8 @@ def plain_text(value: str) -> str:
 def _plain_sign(match: re.Match[str]) -> str:
     """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
 
-    The groups of the match say which it is: a letter with an accent, a
-    command with a name, an escaped sign, or one of the signs that LaTeX
-    writes otherwise.
+    The groups of the match say which it is: a letter with an accent, a command with a
+    name, an escaped sign, or one of the signs that LaTeX writes otherwise.
     """
     if match["accent"]:
         # The letter and a combining accent become one character.
@@ -265,8 +263,7 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
     """Yield (name, value, position after it and its comma) for each field of an entry.
 
-    The first field begins at ``position``. Raise ParameterError for an
-    invalid field.
+    The first field begins at ``position``. Raise ParameterError for an invalid field.
     """
     while _END.match(text, position) is None:
         name = _FIELD_NAME.match(text, position)
@@ -284,8 +281,8 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 def _value(text: str, position: int) -> tuple[str, int]:
     """Return the value of a field at a position, and the position after it.
 
-    The value is a number, or a text without its outer braces or
-    quotation marks. Raise ParameterError for anything else.
+    The value is a number, or a text without its outer braces or quotation marks. Raise
+    ParameterError for anything else.
     """
     number = _NUMBER.match(text, position)
     if number is not None:

@@ -42,8 +42,7 @@ class CompilerProcess:
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
         """Compile a function for some types of arguments in the other process.
 
-        Return whether that succeeded: the code is then in the cache of
-        kernels.
+        Return whether that succeeded: the code is then in the cache of kernels.
         """
         if not self.wanted:
             return False
@@ -90,8 +89,8 @@ def compiler_process() -> CompilerProcess:
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs this module, connected by its input and output.
 
-    It ends when its input is closed, that is, with this process. In a
-    session of its own, Ctrl+C does not reach it.
+    It ends when its input is closed, that is, with this process. In a session of its
+    own, Ctrl+C does not reach it.
     """
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(

@@ -216,8 +216,7 @@ def _is_visible(character: str) -> bool:
 def _is_allowed_in_documents(character: str) -> bool:
     """Return whether a character may be in HTML and XML, and does not reorder others.
 
-    Controls, and signs that change the direction of text, are not
-    allowed.
+    Controls, and signs that change the direction of text, are not allowed.
     """
     code = ord(character)
     kind = category(character)

@@ -33,8 +33,7 @@ def release(array: NDArray[Any]) -> None:
     mapped = _memory_map(array)
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.nbytes:
         return
-    # The position of the array within the mapped file, by the addresses
-    # of both.
+    # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
     # Only whole pages of the array: a page at its edge may belong to another array,
@@ -81,9 +80,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
 def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     """Return some rows of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), ``rows`` shape (m',), the result (m', n).
-    ``folder`` is that of the new file, which disappears with the array.
-    O(m'n), block by block.
+    X has shape (m, n), ``rows`` shape (m',), the result (m', n). ``folder`` is that of
+    the new file, which disappears with the array. O(m'n), block by block.
     """
     selected = empty_in_file((rows.size, X.shape[1]), folder)
     for block in _row_blocks(rows.size, X.shape[1]):
@@ -98,14 +96,12 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
 def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     """Return some columns of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), the result (m, k) for k column numbers.
-    ``folder`` is that of the new file, which disappears with the array.
-    O(mk), block by block.
+    X has shape (m, n), the result (m, k) for k column numbers. ``folder`` is that of
+    the new file, which disappears with the array. O(mk), block by block.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
     for rows in _row_blocks(*X.shape):
-        # The columns are valid; with mode="clip", NumPy writes without
-        # a buffer.
+        # The columns are valid; with mode="clip", NumPy writes without a buffer.
         np.take(X[rows], columns, axis=1, out=chosen[rows], mode="clip")
         release(X[rows])
         release(chosen[rows])
@@ -115,9 +111,8 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as the rows of an array in memory.
 
-    X has shape (m, n), the result (k, m) for k columns. If X is mapped
-    from a file, it is read block by block, and the pages that were read
-    are released. O(mk).
+    X has shape (m, n), the result (k, m) for k columns. If X is mapped from a file, it
+    is read block by block, and the pages that were read are released. O(mk).
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
@@ -131,8 +126,8 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return matrices with n columns, one below the other, mapped from a new file.
 
-    ``folder`` is that of the file, which disappears with the array.
-    O(mn) for m rows in all, block by block.
+    ``folder`` is that of the file, which disappears with the array. O(mn) for m rows in
+    all, block by block.
     """
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
     first_row = 0

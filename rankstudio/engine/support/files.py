@@ -36,8 +36,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces, completely or not at all.
 
-    An existing file is replaced in the end. Raise OutputError if it
-    cannot be written.
+    An existing file is replaced in the end. Raise OutputError if it cannot be written.
     """
     path = Path(path)
     try:
@@ -169,8 +168,8 @@ def temporary_folder() -> Path:
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """Provide a temporary file with some content in the folder of ``path``.
 
-    ``pieces`` are the content. At the end of the with statement the
-    file is removed, unless it was renamed.
+    ``pieces`` are the content. At the end of the with statement the file is removed,
+    unless it was renamed.
     """
     # Files that a process left behind when it was ended.
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")

@@ -56,8 +56,8 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    If no safe folder can be written, a temporary one is used from now
-    on or, without such a folder, a cache that stores nothing.
+    If no safe folder can be written, a temporary one is used from now on or, without
+    such a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -80,9 +80,8 @@ def _checked_cache(
 ) -> _KernelCache:
     """Return a cache if its folder is safe from other users.
 
-    Only this user, or the one who installed the program, may be able to
-    write there. Its contents are unpickled and run: the digests show
-    damage, but not malicious code.
+    Only this user, or the one who installed the program, may be able to write there.
+    Its contents are unpickled and run: the digests show damage, but not malicious code.
 
     Raises
     ------
@@ -100,8 +99,7 @@ def _checked_cache(
 def only_ours(folder: Path, source: Path) -> bool:
     """Return whether a folder is safe from other users' writing.
 
-    Only this user, the system and the owner of the file ``source`` may
-    own it.
+    Only this user, the system and the owner of the file ``source`` may own it.
 
     The user's own group may also write, because on many systems it has no other
     members.
@@ -122,9 +120,8 @@ def only_ours(folder: Path, source: Path) -> bool:
 def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
-    Processes that this one starts use it, too. ``reason`` is the
-    warning's first sentence; "" for the usual one. Cached, so that it
-    happens only once per reason.
+    Processes that this one starts use it, too. ``reason`` is the warning's first
+    sentence; "" for the usual one. Cached, so that it happens only once per reason.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -182,9 +179,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for some types of arguments (``sig``), or None.
 
-        It comes from the cache, from the kernels shipped with the
-        program, or from another process that compiles it now. After
-        None, numba compiles it in this process.
+        It comes from the cache, from the kernels shipped with the program, or from
+        another process that compiles it now. After None, numba compiles it in this
+        process.
         """
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
@@ -292,8 +289,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             gc.disable()
         self._n_active += 1
         dispatcher = event.data["dispatcher"]
-        # A kernel without this option is called from Python; others are
-        # parts of it.
+        # A kernel without this option is called from Python; others are parts of it.
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
@@ -316,9 +312,8 @@ class _Compiler(Protocol):
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles a function by numba when it is first called.
 
-    ``is_cached`` is whether the code is stored on disk, ``options`` are
-    those of numba. Division by zero follows IEEE, as in NumPy, and
-    other threads can run meanwhile.
+    ``is_cached`` is whether the code is stored on disk, ``options`` are those of numba.
+    Division by zero follows IEEE, as in NumPy, and other threads can run meanwhile.
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 

@@ -12,8 +12,8 @@ from rankstudio.engine.language import tr
 def lightgbm_library(needed_by: str) -> Any:
     """Import LightGBM and return its Python package.
 
-    ``needed_by`` is the name of the method that needs it, for the
-    message of MissingExtraError, which is raised without LightGBM.
+    ``needed_by`` is the name of the method that needs it, for the message of
+    MissingExtraError, which is raised without LightGBM.
     """
     return boosting_library("LightGBM", needed_by, extra="")
 
@@ -52,8 +52,8 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
 def _reason(error: Exception) -> str:
     """Return why the compiled part of a library cannot be loaded, for a message.
 
-    Nearly always, the system library OpenMP is missing: then the text
-    says how to install it.
+    Nearly always, the system library OpenMP is missing: then the text says how to
+    install it.
     """
     if "omp" not in str(error):
         return str(error)

@@ -111,8 +111,8 @@ def size(n_bytes: float) -> str:
 def refuse_small_limit() -> None:
     """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
 
-    Without this check they would end the process. Each library reserves
-    a stack for each processor but one.
+    Without this check they would end the process. Each library reserves a stack for
+    each processor but one.
 
     Raises
     ------
@@ -168,8 +168,8 @@ def release_unused() -> None:
 def _totals_and_usage() -> Iterator[tuple[float, float]]:
     """Yield (total, used) bytes of everything that limits this process's memory.
 
-    These are the machine, control groups (such as those of containers)
-    and ``ulimit -v``. The first pair means no limit.
+    These are the machine, control groups (such as those of containers) and ``ulimit
+    -v``. The first pair means no limit.
     """
     yield float("inf"), 0.0
     kilobytes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
@@ -204,17 +204,16 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return (folder, name of its limit file, of its usage file) of each control group.
 
-    These are the groups of Linux that limit the memory of a process.
-    A group is also limited by the groups around it. A container may see its own group
-    as the root.
+    These are the groups of Linux that limit the memory of a process. A group is also
+    limited by the groups around it. A container may see its own group as the root.
 
     Parameters
     ----------
     text : str
         Content of ``/proc/self/cgroup``.
     """
-    # A dict keeps the order and drops repetitions; the roots of both
-    # versions of control groups come first.
+    # A dict keeps the order and drops repetitions; the roots of both versions of
+    # control groups come first.
     groups = dict.fromkeys([_V2, _V1])
     for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):

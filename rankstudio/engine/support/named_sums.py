@@ -98,8 +98,7 @@ class _Parser:
     def product(self) -> Product:
         """Read a product of names and numbers, such as "0.5 * rbf".
 
-        Raise ParameterError if there is none, or its weight is not
-        finite.
+        Raise ParameterError if there is none, or its weight is not finite.
         """
         start = self.position
         factors = [self._factor()]
@@ -127,9 +126,8 @@ class _Parser:
     def error(self, expected: str) -> ParameterError:
         """Return the error for the text at the present position.
 
-        ``expected`` is a template, whose fields are filled here: the
-        allowed names, the position, which counts from 1, and the
-        maximum number of factors.
+        ``expected`` is a template, whose fields are filled here: the allowed names, the
+        position, which counts from 1, and the maximum number of factors.
         """
         text = expected.format(
             names=", ".join(self._names),

@@ -36,9 +36,9 @@ def count_text(number: int) -> str:
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     """Return a number with some decimals and a true minus: "0.5341", "−0.0021".
 
-    NaN becomes "–". With ``sign``, positive numbers have a plus.
-    A number other than 0 that would be all zeros gets one more decimal or, if that is
-    still all zeros, an exponent: "−3e-6". 0 itself has no sign.
+    NaN becomes "–". With ``sign``, positive numbers have a plus. A number other than 0
+    that would be all zeros gets one more decimal or, if that is still all zeros, an
+    exponent: "−3e-6". 0 itself has no sign.
     """
     if math.isnan(value):
         return NOTHING
@@ -55,8 +55,8 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
 def signed(value: float, decimals: int = 2) -> str:
     """Return a number with its sign and some decimals: "+0.24", "−0.10", "0.00".
 
-    A number other than 0 that would be all zeros gets one more decimal
-    or an exponent, "+3e-6".
+    A number other than 0 that would be all zeros gets one more decimal or an exponent,
+    "+3e-6".
     """
     return fixed(value, decimals, sign=True)
 

@@ -36,8 +36,7 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         For any other text.
     """
     values: list[float] = []
-    # Remove blanks around dots and powers, so that blanks only separate
-    # items.
+    # Remove blanks around dots and powers, so that blanks only separate items.
     spaced = re.sub(r"\s*(?:\.\.+|…)\s*", "..", text.strip())
     for item in re.split(r"[,;\s]+", re.sub(r"\s*(\^|\*\*)\s*", r"\1", spaced)):
         if not item:
@@ -62,8 +61,7 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 def _parsed_number(item: str, name: str) -> float:
     """Return the number in a text such as "0.5" or "2^-3".
 
-    ``name`` is that of the field. Raise ParameterError for another
-    text, or infinity.
+    ``name`` is that of the field. Raise ParameterError for another text, or infinity.
     """
     power = _POWER.fullmatch(item)
     try:
@@ -80,9 +78,9 @@ def _parsed_number(item: str, name: str) -> float:
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     """Return the numbers of a range such as "1..5" or "2^0..2^10", with both ends.
 
-    ``first`` and ``last`` are the texts of its ends, ``item`` the whole
-    text and ``name`` that of the field, for messages. Raise
-    ParameterError if the range is invalid.
+    ``first`` and ``last`` are the texts of its ends, ``item`` the whole text and
+    ``name`` that of the field, for messages. Raise ParameterError if the range is
+    invalid.
     """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
@@ -135,8 +133,8 @@ def format_grid(values: Sequence[float]) -> str:
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        # Ranges are written of powers of 2, or of 4 if every second
-        # exponent is missing.
+        # Ranges are written of powers of 2, or of 4 if every second exponent is
+        # missing.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
@@ -173,8 +171,8 @@ def power_of_two(value: float) -> float | None:
     """
     if value <= 0 or not math.isfinite(value):
         return None
-    # frexp() writes the value as mantissa · 2^exponent, with a mantissa
-    # of at least 0.5.
+    # frexp() writes the value as mantissa · 2^exponent, with a mantissa of at least
+    # 0.5.
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1

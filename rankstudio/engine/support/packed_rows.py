@@ -84,8 +84,7 @@ class PackedRows:
         Some rows are packed at a time, to save memory. O(Kn).
         """
         n = rows[0].size
-        # Bits are compared instead of numbers, as NaN differs from
-        # itself.
+        # Bits are compared instead of numbers, as NaN differs from itself.
         bits = np.array(fill).view(np.int64)
         step = max(1, _VALUES_AT_ONCE // max(1, n))
         values: list[Floats] = []
@@ -118,8 +117,7 @@ class PackedRows:
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     """Return rows without the numbers that they often repeat, if that saves memory.
 
-    Otherwise, or if the rows are not equally long, return them
-    unpacked.
+    Otherwise, or if the rows are not equally long, return them unpacked.
 
     Parameters
     ----------

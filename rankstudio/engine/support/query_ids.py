@@ -36,8 +36,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         raise DatasetError(
             f"qid: expected ids of one type, found {first!r} and {other!r}."
         )
-    # Plain numbers and texts get a dtype of their own; others stay
-    # objects.
+    # Plain numbers and texts get a dtype of their own; others stay objects.
     return np.array(ids.tolist()) if set(kinds) <= {"number", "text"} else ids
 
 

@@ -120,8 +120,7 @@ class SparseRows:
     def __getitem__(self, key: Any) -> Any:
         """Return rows as a sparse matrix, a single row or some columns as an array.
 
-        As in NumPy, the key is a row, a selection of rows, or (rows,
-        columns).
+        As in NumPy, the key is a row, a selection of rows, or (rows, columns).
         """
         if isinstance(key, tuple):
             rows, columns = key
@@ -161,8 +160,7 @@ class SparseRows:
     def portions(self, n_values: int) -> Iterator[slice]:
         """Yield slices of consecutive columns, which together cover all columns.
 
-        Each has at most ``n_values`` stored values, or is a single
-        column with more.
+        Each has at most ``n_values`` stored values, or is a single column with more.
         """
         starts = self.csc.indptr
         first = 0
@@ -192,8 +190,8 @@ class SparseRows:
     def with_values(self, values: Floats) -> SparseRows:
         """Return a matrix with the same positions of entries, but other values.
 
-        ``values`` are those of all entries, column by column. Entries
-        that become 0 are removed.
+        ``values`` are those of all entries, column by column. Entries that become 0 are
+        removed.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - as above
 
@@ -234,12 +232,10 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of K linear models for the m rows, of shape (K, m).
 
-        ``coefs`` has shape (K, n). Each score is summed in the order of
-        the columns, so that its last bits do not depend on the other
-        models.
+        ``coefs`` has shape (K, n). Each score is summed in the order of the columns, so
+        that its last bits do not depend on the other models.
         """
-        # Columns without a coefficient add nothing; a few columns are
-        # cut out first.
+        # Columns without a coefficient add nothing; a few columns are cut out first.
         used = np.flatnonzero(coefs.any(axis=0))
         rows = (
             self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()

@@ -13,8 +13,7 @@ _own = threading.local()
 def heeding(check: Callable[[], object]) -> Iterator[None]:
     """Let computations within a with statement check for a request to stop.
 
-    They call ``stop_if_asked`` from time to time, which calls ``check``
-    on this thread.
+    They call ``stop_if_asked`` from time to time, which calls ``check`` on this thread.
 
     Parameters
     ----------

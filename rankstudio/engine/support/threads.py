@@ -36,9 +36,8 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    It is the number to which this thread is limited, otherwise the
-    environment variable RANKSTUDIO_THREADS, otherwise the number of
-    processors available to this process.
+    It is the number to which this thread is limited, otherwise the environment variable
+    RANKSTUDIO_THREADS, otherwise the number of processors available to this process.
 
     Raises
     ------
@@ -84,8 +83,7 @@ def is_busy() -> bool:
 def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
-    That is for several workers that share the processors. The limit
-    before is restored.
+    That is for several workers that share the processors. The limit before is restored.
     """
     previous_count: int | None = getattr(_own, "count", None)
     _own.count = count
@@ -207,9 +205,8 @@ def blas() -> ThreadpoolController:
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS library before anything computes with it.
 
-    Its number of threads can be set only then. Loading one small
-    library of SciPy that needs it is faster than importing all of
-    SciPy's linear algebra.
+    Its number of threads can be set only then. Loading one small library of SciPy that
+    needs it is faster than importing all of SciPy's linear algebra.
     """
     import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
@@ -235,8 +232,7 @@ class _Steady:
     def limit(self, count: int) -> None:
         """Set the number of threads of the library BLAS.
 
-        While some thread limits it to one, the number is only noted,
-        for the end.
+        While some thread limits it to one, the number is only noted, for the end.
         """
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
@@ -268,8 +264,8 @@ def _set_blas_threads(counts: list[int]) -> None:
     not interfere. Here that control is cleared, because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
-        # Cleared before and after: earlier changes may be another
-        # thread's, and so may the next one.
+        # Cleared before and after: earlier changes may be another thread's, and so may
+        # the next one.
         take_over = getattr(library, "clear_controlling_thread", None)
         if take_over is not None:
             take_over(force=True)
@@ -300,9 +296,8 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
     """Run a generator with the library BLAS limited to one thread.
 
-    Its items are passed on, and its value is returned. The limit holds
-    only while the generator itself computes, not while the receiver of
-    its items does.
+    Its items are passed on, and its value is returned. The limit holds only while the
+    generator itself computes, not while the receiver of its items does.
     """
     try:
         while True:

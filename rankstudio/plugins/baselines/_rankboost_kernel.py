@@ -26,9 +26,9 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
     """Write the potential π of each document to ``out`` (m,), and return the total weight of all pairs. O(m).
 
     A pair are two documents of a query with different labels. Its weight is exp(lower -
-    higher), with the score of the document with the lower and with the higher label.
-    π of a document is the weight of the pairs in which it has the higher label, minus
-    the weight of those in which it has the lower one.
+    higher), with the score of the document with the lower and with the higher label. π
+    of a document is the weight of the pairs in which it has the higher label, minus the
+    weight of those in which it has the lower one.
 
     ``H`` (m,) are the scores and ``y`` (m,) the labels. Query q has the documents
     ptr[q] to ptr[q + 1] - 1. ``by_label`` (m,) has the documents of each query by

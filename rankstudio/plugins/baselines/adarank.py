@@ -140,14 +140,14 @@ class AdaRank(LinearRanker):
                 best = int(np.argmax(gains))
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
-                # The weight of the weak ranker as in AdaBoost;
-                # the bound keeps that of a perfect one finite.
+                # The weight of the weak ranker as in AdaBoost; the bound keeps that of
+                # a perfect one finite.
                 alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
-                # Queries that the new model ranks worse
-                # get more weight in the next round.
+                # Queries that the new model ranks worse get more weight in the next
+                # round.
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
                 yield Step(
                     number,

@@ -126,21 +126,21 @@ def most_violated(
     sums = np.empty(length + 1)
     places = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
-        # `order` has the relevant documents of a query
-        # first: from begin to middle, then to end.
+        # `order` has the relevant documents of a query first: from begin to middle,
+        # then to end.
         begin = ptr[q]
         end = ptr[q + 1]
         middle = begin + n_relevant[q]
         R = middle - begin
         N = end - middle
         losses[q] = 0.0
-        # A query without relevant or without irrelevant
-        # documents has no wrong order, and no loss.
+        # A query without relevant or without irrelevant documents has no wrong order,
+        # and no loss.
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
             continue
-        # Both groups by descending score; places[j + 1]
-        # counts the relevant ones above irrelevant one j.
+        # Both groups by descending score; places[j + 1] counts the relevant ones above
+        # irrelevant one j.
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, places)

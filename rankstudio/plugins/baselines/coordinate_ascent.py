@@ -153,8 +153,8 @@ class CoordinateAscent(LinearRanker):
                         criterion=-best_value,
                         candidates=np.empty(0),
                     )
-                    # The restart ends when a sweep improves the
-                    # measure by no more than the tolerance.
+                    # The restart ends when a sweep improves the measure by no more than
+                    # the tolerance.
                     if not value > value_before + tolerance:
                         break
 

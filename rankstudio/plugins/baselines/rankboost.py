@@ -208,16 +208,16 @@ class RankBoost(LinearRanker):
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
-            # Each round adds the best weak ranker;
-            # there is none if no threshold is useful.
+            # Each round adds the best weak ranker; there is none if no threshold is
+            # useful.
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
                     break
                 yield from rounds.add(weak)
                 history.append(weak)
-                # The coefficient of a feature is the
-                # sum of the weights of its thresholds.
+                # The coefficient of a feature is the sum of the weights of its
+                # thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
                 # The order of selection is that of the first use.

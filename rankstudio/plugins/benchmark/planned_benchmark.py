@@ -208,9 +208,9 @@ class _Planning:
         RankStudioError
             If it cannot be opened or divided.
         """
-        # Data that repeat the documents of earlier ones are skipped; the
-        # digest is a checksum of the documents. So are data that repeat
-        # the name of earlier ones, as tables name a dataset by it.
+        # Data that repeat the documents of earlier ones are skipped; the digest is a
+        # checksum of the documents. So are data that repeat the name of earlier ones,
+        # as tables name a dataset by it.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -268,8 +268,8 @@ class _Planning:
 
     def _planned_run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
         """Return a run with its estimated time, or with the reason why it is impossible."""
-        # The choices that the plan leaves open,
-        # such as the criterion, depend on the data.
+        # The choices that the plan leaves open, such as the criterion, depend on the
+        # data.
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)

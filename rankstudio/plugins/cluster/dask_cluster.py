@@ -76,15 +76,14 @@ def connected(
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client that finds no scheduler would leave a thread behind
-        # that searches forever.
+        # A client that finds no scheduler would leave a thread behind that searches
+        # forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
 
-        # A server of another kind would make the client wait or fail in
-        # odd ways. The handshake runs in another thread, as this one
-        # may have an event loop already.
+        # A server of another kind would make the client wait or fail in odd ways. The
+        # handshake runs in another thread, as this one may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(
                 asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
@@ -204,8 +203,8 @@ class Cluster(Executor):
         The returned future is our own, since futures of dask's executor never end if
         their result is lost in transit, for example when the scheduler ends.
         """
-        # A call is not "pure": otherwise, dask would use the result of
-        # an equal call instead.
+        # A call is not "pure": otherwise, dask would use the result of an equal call
+        # instead.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -218,8 +217,7 @@ class Cluster(Executor):
             if ended.cancelled() and not dask_future.cancelled():
                 dask_future.cancel()
 
-        # The client's own thread waits for
-        # dask's future, and settles ours.
+        # The client's own thread waits for dask's future, and settles ours.
         self._loop.add_callback(_settle, dask_future, future)
         future.add_done_callback(pass_on_cancellation)
         return future
@@ -269,8 +267,8 @@ class ClusterWorkers:
         self._cluster = cluster
         self._client = client
 
-        # Addresses of the workers in the order of their shards, and the
-        # worker of each call that is not forgotten yet.
+        # Addresses of the workers in the order of their shards, and the worker of each
+        # call that is not forgotten yet.
         self._addresses: list[str] = []
         self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
             WeakKeyDictionary()
@@ -308,8 +306,8 @@ class ClusterWorkers:
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
 
-        # Files of folds are sent: the part is the training part of a
-        # fold 1, which has no other parts.
+        # Files of folds are sent: the part is the training part of a fold 1, which has
+        # no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
@@ -321,13 +319,12 @@ class ClusterWorkers:
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
 
-        # Workers keep their order, so that most shards keep their
-        # worker when others come and go.
+        # Workers keep their order, so that most shards keep their worker when others
+        # come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
 
-        # Without workers, dask keeps the
-        # call for the first one that comes.
+        # Without workers, dask keeps the call for the first one that comes.
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -413,8 +410,8 @@ async def _settle(dask_future: Any, future: Future[Value]) -> None:
 
     This coroutine runs on the client's loop.
     """
-    # Any error of the call on the worker, whatever
-    # its type, is one for the waiting caller.
+    # Any error of the call on the worker, whatever its type, is one for the waiting
+    # caller.
     try:
         value = await dask_future
     except CancelledError:
@@ -440,8 +437,7 @@ def _lacks_part(part: PartFile) -> bool:
 def _check_workers(client: Client, address: str) -> None:
     """Raise WorkerError if workers cannot give the same results.
 
-    This is so without workers, or if they have other versions of the
-    packages.
+    This is so without workers, or if they have other versions of the packages.
     """
     # Ask all workers for the versions of their packages.
     try:

@@ -92,8 +92,8 @@ def drift_result(
         )
         lines.append(one_line(line))
 
-    # One row for each feature that both parts have;
-    # the columns of A and B are values of each part.
+    # One row for each feature that both parts have; the columns of A and B are values
+    # of each part.
     header = (
         tr("feature"),
         tr("distance"),

@@ -81,19 +81,19 @@ def feature_drift(
     """
     pairs = _shared_columns(first, second)
 
-    # One object for each dataset, which computes
-    # the correlations of features with the labels.
+    # One object for each dataset, which computes the correlations of features with the
+    # labels.
     correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
 
-    # A block of features at a time, so that the
-    # values of all features need not be in memory.
+    # A block of features at a time, so that the values of all features need not be in
+    # memory.
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
 
-        # The features of the block as rows of contiguous
-        # memory, for each of the two datasets.
+        # The features of the block as rows of contiguous memory, for each of the two
+        # datasets.
         first_columns, second_columns = zip(*block, strict=True)
         values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
@@ -103,8 +103,8 @@ def feature_drift(
         for index, (column, _) in enumerate(block):
             first_values, second_values = (part_values[index] for part_values in values)
 
-            # Shift and scale are in standard deviations of
-            # the first dataset; a constant feature has none.
+            # Shift and scale are in standard deviations of the first dataset; a
+            # constant feature has none.
             deviation = float(first_values.std())
             varies = deviation > 0
             shift = (
@@ -141,8 +141,8 @@ def distribution_distance(first: Floats, second: Floats) -> float:
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
 
-    # The share of each sample's values up to a
-    # number only changes at values of the samples.
+    # The share of each sample's values up to a number only changes at values of the
+    # samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )

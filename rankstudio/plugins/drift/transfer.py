@@ -89,8 +89,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     -----
     The cost is that of one unit on the first data and of the run on the other data.
     """
-    # All folds of the other data, not those that the run was limited
-    # to. The file of the model is only needed while it is measured.
+    # All folds of the other data, not those that the run was limited to. The file of
+    # the model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:

@@ -80,8 +80,8 @@ class SubsetSpace:
     def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
         """Return the sets of up to ``n_features`` features that a method may select.
 
-        ``judge`` has the options of the method: RankRLS or greedy RankRLS,
-        whose exact left-out error compares the sets.
+        ``judge`` has the options of the method: RankRLS or greedy RankRLS, whose exact
+        left-out error compares the sets.
         """
         return cls(
             n_features,
@@ -97,10 +97,9 @@ class SubsetSpace:
     def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
         """Validate the options for some training data, and prepare the search.
 
-        The results are the rows of the loss (features and labels whose
-        squared error is the loss of the pairs), the problem of choosing
-        their columns, and the rules that a set must obey: size, pinned and
-        banned columns, budget.
+        The results are the rows of the loss (features and labels whose squared error is
+        the loss of the pairs), the problem of choosing their columns, and the rules
+        that a set must obey: size, pinned and banned columns, budget.
         """
         data = training_data(data)
 
@@ -365,8 +364,7 @@ def find_best_subset(
     data : QueryData or TrainingData
         Training data of any size.
     space : SubsetSpace
-        The sets to compare (size, required and excluded columns, budget),
-        and the loss.
+        The sets to compare (size, required and excluded columns, budget), and the loss.
 
     Yields
     ------
@@ -395,8 +393,8 @@ def find_best_subset(
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
     """Return the best subset of one size that a search knows by now.
 
-    No set has a criterion below ``state.lower``, so the rest up to the
-    criterion is the gap.
+    No set has a criterion below ``state.lower``, so the rest up to the criterion is the
+    gap.
     """
     return SizedSubset(
         size=state.size,

@@ -24,8 +24,8 @@ def margin_steps(
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
     """Estimate for each step of a selector the queries without which a rival is selected.
 
-    It is the smallest group of queries that the scores of the step suggest;
-    a rival is another feature that the step could select.
+    It is the smallest group of queries that the scores of the step suggest; a rival is
+    another feature that the step could select.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def margin_steps(
     data : QueryData or TrainingData
         Of any size.
     n_features : int, optional
-        Number of features whose steps are examined; by default those that
-        the estimator selects.
+        Number of features whose steps are examined; by default those that the estimator
+        selects.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def margin_steps(
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
 
-    ``compared`` has the scores (n,) of the n features and the part (n, Q)
-    of each of Q queries in them. At least two of the counted queries
-    remain. If no such group exists, the queries are empty.
+    ``compared`` has the scores (n,) of the n features and the part (n, Q) of each of Q
+    queries in them. At least two of the counted queries remain. If no such group
+    exists, the queries are empty.
     """
     winner = compared.winners[0]
     scores = compared.scores

@@ -94,10 +94,9 @@ class _RefitSearch:
     def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
         """Return the smallest group of deciding queries found for a feature of a path.
 
-        ``path`` has the features after each step, and ``position``, from 0,
-        is that of the feature in the order of selection. The step has no
-        queries if the trainings are used up before the selection changes,
-        or if it never changes.
+        ``path`` has the features after each step, and ``position``, from 0, is that of
+        the feature in the order of selection. The step has no queries if the trainings
+        are used up before the selection changes, or if it never changes.
         """
         order = path[-1]
         winner = order[position]
@@ -144,10 +143,10 @@ class _RefitSearch:
     ) -> Waiting[tuple[bool, int | None]]:
         """Train without the queries ``removed``; tell if ``winner`` is still selected as early.
 
-        ``position``, from 0, is that of the winner on the path of all
-        queries, and ``earlier_features`` are those before it. The second
-        result is the feature that replaces it: the first other feature up
-        to the position that is not an earlier one, or None.
+        ``position``, from 0, is that of the winner on the path of all queries, and
+        ``earlier_features`` are those before it. The second result is the feature that
+        replaces it: the first other feature up to the position that is not an earlier
+        one, or None.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
@@ -169,8 +168,8 @@ class _RefitSearch:
     ) -> Waiting[Floats]:
         """Return by how much a feature alone fits each query's labels better than a rival.
 
-        The shape is (Q,), one per query. If ``rival`` is None, it is the
-        feature outside the path that fits the labels best alone.
+        The shape is (Q,), one per query. If ``rival`` is None, it is the feature
+        outside the path that fits the labels best alone.
         """
         if rival is None:
             outside = [
@@ -189,8 +188,8 @@ class _RefitSearch:
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
         """Return by how much each feature alone lowers the squared error of each query.
 
-        The shape is (Q, c) for Q queries and the c columns. A feature's
-        weight is that of least squares over all queries.
+        The shape is (Q, c) for Q queries and the c columns. A feature's weight is that
+        of least squares over all queries.
         """
         # shape (Q, c + 1, c + 1)
         grams = yield from grams_by_query(self._data, columns)

@@ -146,8 +146,8 @@ class _QuerySearch:
     def decided(self, step: int) -> DecidedStep:
         """Return the smallest group of deciding queries found for a step, counted from 0.
 
-        Queries that favor the selected feature most over a rival are
-        removed first; a few rivals are tried.
+        Queries that favor the selected feature most over a rival are removed first; a
+        few rivals are tried.
         """
         winner = self.selected[step]
         earlier_features = self.selected[:step]
@@ -172,8 +172,8 @@ class _QuerySearch:
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the candidates that seem to need the fewest queries to win a step.
 
-        ``errors``, shape (Q, n), are the errors of Q queries with each of n
-        features added.
+        ``errors``, shape (Q, n), are the errors of Q queries with each of n features
+        added.
         """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
@@ -195,9 +195,9 @@ class _QuerySearch:
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Find the smallest number of first queries of ``order`` that decide a step.
 
-        The search starts from ``estimate`` and widens by doubled strides,
-        up and then down, so that a good estimate takes few trials. The
-        result has no queries if none up to a limit decide.
+        The search starts from ``estimate`` and widens by doubled strides, up and then
+        down, so that a good estimate takes few trials. The result has no queries if
+        none up to a limit decide.
         """
         winner = self.selected[step]
 

@@ -148,8 +148,7 @@ def _require(is_valid: bool, description: str) -> None:
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Require distinct columns below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are
-    refused.
+    If ``n`` is None, the number is unknown, and only absurd columns are refused.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -303,9 +302,8 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
     """Check left-out errors: (Q,) without features, and (Q, steps) with each path.
 
-    The selection was repeated without each query, so there is one set per
-    query. ``n`` is the number of columns of the data, or None if it is
-    unknown.
+    The selection was repeated without each query, so there is one set per query. ``n``
+    is the number of columns of the data, or None if it is unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")

@@ -71,8 +71,8 @@ _MEASURE_KEY = "measure"
 def pack_evidence(evidence: SelectionEvidence | MeasuredImportance) -> bytes:
     """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`.
 
-    The bytes are an npz archive: a JSON text, "tree", in which each array
-    is replaced by its number, and the arrays "a0", "a1", ...
+    The bytes are an npz archive: a JSON text, "tree", in which each array is replaced
+    by its number, and the arrays "a0", "a1", ...
     """
     arrays: list[Any] = []  # filled by the next line
     tree = json.dumps(_as_json_value(evidence, arrays)).encode()
@@ -124,8 +124,8 @@ def _unpacked_evidence(
 ) -> Kind:
     """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
 
-    ``n_features`` is the number of columns of the data, or None if it is
-    unknown. It also limits the bytes that are unpacked.
+    ``n_features`` is the number of columns of the data, or None if it is unknown. It
+    also limits the bytes that are unpacked.
     """
     try:
         stored = archived_arrays(
@@ -146,9 +146,8 @@ def _unpacked_evidence(
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
     """Return a value as JSON can store it; arrays are appended to ``arrays``.
 
-    JSON has no arrays, measures, dataclasses and no mapping whose keys are
-    not texts: each becomes a dict with a key that says which of these it
-    is.
+    JSON has no arrays, measures, dataclasses and no mapping whose keys are not texts:
+    each becomes a dict with a key that says which of these it is.
     """
     if isinstance(value, np.ndarray):
         arrays.append(value)
@@ -178,8 +177,8 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
 def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
     """Return the value that `_as_json_value` converted to JSON values.
 
-    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the
-    fields of the dataclasses are.
+    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the fields of
+    the dataclasses are.
     """
     if isinstance(plain, list):
         return tuple(_from_json_value(member, stored) for member in plain)

@@ -206,8 +206,8 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether all features above the threshold may be there by chance.
 
-        That is, whether their number is at most the expected number of
-        features that are selected no more often than by chance.
+        That is, whether their number is at most the expected number of features that
+        are selected no more often than by chance.
 
         This is the case if most features are selected: if 125 of 131 features are drawn
         at random, each of them is drawn with a probability of 95 %.
@@ -222,8 +222,8 @@ class SelectionEvidence:
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
 
-        They say how far the selection is from the best set, which features
-        the best set has instead, and how many sets are as good.
+        They say how far the selection is from the best set, which features the best set
+        has instead, and how many sets are as good.
 
         Parameters
         ----------
@@ -368,8 +368,8 @@ class SelectionEvidence:
     def _row(self, column: int) -> FeatureEvidence:
         """Return the evidence for the feature of a column.
 
-        Features outside the selection have only the numbers of the halves
-        and of the near-best sets.
+        Features outside the selection have only the numbers of the halves and of the
+        near-best sets.
         """
         row = FeatureEvidence(column, column in self.selected)
         if self.stability is not None and self.stability.n_paths and self.k:
@@ -387,9 +387,8 @@ class SelectionEvidence:
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with the numbers that only features of the set have.
 
-        These are its loss, its share of the gain, its best substitute with
-        the price of that swap, and the number of queries that decide its
-        step.
+        These are its loss, its share of the gain, its best substitute with the price of
+        that swap, and the number of queries that decide its step.
         """
         index = self.selected.index(row.column)
         if self.losses is not None:
@@ -409,8 +408,8 @@ class SelectionEvidence:
     def _with_verdict(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with its verdict and the values that the verdict depends on.
 
-        The row stays as it is while parts of the evidence are missing, for
-        required features, and with too few queries to compare halves.
+        The row stays as it is while parts of the evidence are missing, for required
+        features, and with too few queries to compare halves.
         """
         has_parts = "stability" in self.done and "alternatives" in self.done
         is_ready = has_parts and row.column not in self.required
@@ -445,8 +444,7 @@ class SelectionEvidence:
 def _near_best_sentence(near: SizedNearBestSets) -> str:
     """Return the sentence on how many sets are as good as the best one of their size.
 
-    "As good" means that a paired test over queries shows no significant
-    difference.
+    "As good" means that a paired test over queries shows no significant difference.
     """
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:

@@ -65,8 +65,8 @@ def column_milliseconds(
 ) -> dict[int, float]:
     """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    Columns without a known cost are left out. ``feature_ids`` has the id of
-    each column in order: costs are listed by id.
+    Columns without a known cost are left out. ``feature_ids`` has the id of each column
+    in order: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -86,8 +86,8 @@ def evidence_rows(
 ) -> list[dict[str, Any]]:
     """Return the evidence for each feature as a dict from column title to plain value.
 
-    The titles are those of :data:`HEADER`. Unknown values are None, and so
-    is a quantile of the position that means "not selected".
+    The titles are those of :data:`HEADER`. Unknown values are None, and so is a
+    quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -307,9 +307,8 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
-    Optimism is how much smaller the left-out gain is if each query is left
-    out of the selection, too. Sentences for which numbers are missing are
-    left out.
+    Optimism is how much smaller the left-out gain is if each query is left out of the
+    selection, too. Sentences for which numbers are missing are left out.
 
     Parameters
     ----------

@@ -80,11 +80,10 @@ class JudgedSelection:
         plan : Plan
         dataset : FoldedDataset
         given_words : container of str
-            Names of the parameters whose values in the plan the user set;
-            the others have the method's default instead of a grid.
+            Names of the parameters whose values in the plan the user set; the others
+            have the method's default instead of a grid.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings
-            are added.
+            Options of the evidence; the judge and the number of trainings are added.
 
         Raises
         ------
@@ -127,8 +126,7 @@ class JudgedSelection:
         result : FoldResult
             Result of the run on the fold.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings
-            are added.
+            Options of the evidence; the judge and the number of trainings are added.
 
         Raises
         ------
@@ -161,14 +159,13 @@ class JudgedSelection:
         Parameters
         ----------
         earlier : SelectionEvidence, optional
-            Evidence of the interrupted run; its complete parts are not
-            computed again.
+            Evidence of the interrupted run; its complete parts are not computed again.
         study : Study, optional
-            Study that stores each half that is done, for methods that are
-            trained again on each half of the queries.
+            Study that stores each half that is done, for methods that are trained again
+            on each half of the queries.
         executor : Executor, optional
-            Trains on several halves at once. Without it, the halves are
-            learned one after the other and not stored.
+            Trains on several halves at once. Without it, the halves are learned one
+            after the other and not stored.
 
         Yields
         ------

@@ -109,9 +109,8 @@ def _scoring_of_step(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the documents ``part``, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores. A step that was not learned is a
-    ParameterError.
+    The function takes features (m, n) of m documents, in the columns of the data, and
+    returns m scores. A step that was not learned is a ParameterError.
     """
     if not step.learned:
         raise ParameterError(
@@ -162,8 +161,8 @@ def _scoring_of_model(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the data, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores.
+    The function takes features (m, n) of m documents, in the columns of the data, and
+    returns m scores.
     """
     ids = data.feature_ids
 
@@ -201,8 +200,8 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``used`` has their columns in the documents ``part``. Without
-    ``n_repeats``, each feature is left out instead of permuted.
+    ``used`` has their columns in the documents ``part``. Without ``n_repeats``, each
+    feature is left out instead of permuted.
     """
     if not used:
         raise DataError(
@@ -237,9 +236,8 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    Dense arrays of all columns could be too large, so that only the used
-    columns are in the array; the score function then puts them back into
-    their columns.
+    Dense arrays of all columns could be too large, so that only the used columns are in
+    the array; the score function then puts them back into their columns.
     """
     X = part.X
     if not isinstance(X, SparseRows):

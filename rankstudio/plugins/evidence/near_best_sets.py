@@ -131,9 +131,9 @@ def near_best_sets(
     Parameters
     ----------
     X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
-        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`:
-        data, maximum size of a set, λ, columns that every set or no set
-        contains, columns selected together, and the loss.
+        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`: data, maximum
+        size of a set, λ, columns that every set or no set contains, columns selected
+        together, and the loss.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By
         default the window is doubled until it contains a thousand sets and no set in
@@ -174,9 +174,9 @@ def find_near_best_sets(
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Find the sets that are not significantly different from the best one of their size.
 
-    Yield progress, and return one result per size. ``space`` says which
-    sets are compared, and ``window`` how far above the best criterion
-    (None: as far as needed). Close the generator to interrupt the search.
+    Yield progress, and return one result per size. ``space`` says which sets are
+    compared, and ``window`` how far above the best criterion (None: as far as needed).
+    Close the generator to interrupt the search.
     """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
@@ -197,9 +197,9 @@ def near_sets_of_size(
 ) -> Waiting[SizedNearBestSets]:
     """Find the sets that are not significantly different from ``best``, the best one of its size.
 
-    Yield progress, and return the sets. ``window`` is the share of the best
-    criterion by which a compared set may be worse. If it is None, it is
-    doubled until enough sets are compared.
+    Yield progress, and return the sets. ``window`` is the share of the best criterion
+    by which a compared set may be worse. If it is None, it is doubled until enough sets
+    are compared.
     """
     _, problem, _ = space.problem(data)
 

@@ -243,8 +243,8 @@ def score_of(model: Any) -> Score:
 def _check_several_queries(ptr: Ints, purpose: str) -> None:
     """Raise DatasetError for one query: the interval of a loss is over queries.
 
-    ``ptr``, shape (Q + 1,), has the first document of each query, and
-    ``purpose`` starts the message.
+    ``ptr``, shape (Q + 1,), has the first document of each query, and ``purpose``
+    starts the message.
     """
     if ptr.size == 2:  # a single query
         raise DatasetError(
@@ -267,9 +267,8 @@ def importance_steps(
 ) -> Waiting[PermutationImportance]:
     """Measure the loss of a model with each group of columns permuted within the queries.
 
-    ``score`` maps features (m, n) of m documents to m scores. The result
-    has the measure of the model in each query, and its loss for each group
-    in each query.
+    ``score`` maps features (m, n) of m documents to m scores. The result has the
+    measure of the model in each query, and its loss for each group in each query.
 
     If ``n_repeats`` is None, nothing is permuted: the result is the loss without each
     group, for which all documents of a query get the query's mean of each column. A
@@ -366,9 +365,8 @@ def _losses_of_queries(
 ) -> Generator[Floats, None, None]:
     """Yield the measure of the model in each query, then the loss of each group in each query.
 
-    Each yielded array has the shape (Q,), for Q queries that start at
-    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random
-    generator per repetition.
+    Each yielded array has the shape (Q,), for Q queries that start at ``ptr[:-1]`` in
+    the rows of ``X``, (m, n). ``draws`` has a random generator per repetition.
 
     Each repetition draws one random number per document, in the order of the documents,
     so that the numbers do not depend on the division of the queries into parts. Within

@@ -1,8 +1,7 @@
 """Validity and completeness of a set of features: how far it alone explains the rankings of a model.
 
-Both compare the ranking of each query by a model with the ranking by the
-same model when some features have a base value in all documents. They need
-no labels.
+Both compare the ranking of each query by a model with the ranking by the same model
+when some features have a base value in all documents. They need no labels.
 
 References
 ----------
@@ -170,8 +169,7 @@ def validity_steps(
     Parameters
     ----------
     score : callable
-        Returns the model's scores (m,) of documents from their features (m,
-        n).
+        Returns the model's scores (m,) of documents from their features (m, n).
     read : callable
         Returns the features of documents by their positions, query by query.
     ptr : ndarray of shape (Q + 1,)

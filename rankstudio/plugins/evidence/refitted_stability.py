@@ -77,8 +77,8 @@ def stability_by_refitting(
     StabilitySelection
         Numbers as in
         :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`,
-        independent of the executor; features that are constant in every query of a
-        half count as not selected there.
+        independent of the executor; features that are constant in every query of a half
+        count as not selected there.
 
     Notes
     -----
@@ -117,8 +117,7 @@ def refitting_seconds(
 def plan_of_halves(plan: Plan) -> Plan:
     """Return the plan of the selector alone, without ranker and folds.
 
-    Its path is the method's own: no validation measure chooses among its
-    steps.
+    Its path is the method's own: no validation measure chooses among its steps.
 
     Raises
     ------

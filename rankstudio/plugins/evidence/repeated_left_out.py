@@ -133,8 +133,8 @@ def left_out_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments; its queries
-        are not repeated.
+        Result of an interrupted run with the same arguments; its queries are not
+        repeated.
 
     Yields
     ------

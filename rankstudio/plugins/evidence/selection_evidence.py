@@ -98,8 +98,8 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by
-        default 12, or more for large sets, see
+        Length of the paths for probabilities, p values and left-out curves; by default
+        12, or more for large sets, see
         :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
         Estimator with exact left-out errors, such as RankRLS; by default the estimator
@@ -164,8 +164,8 @@ def selection_evidence(
     Parameters
     ----------
     estimator : Selector
-        The estimator is not fitted here. Greedy RankRLS supports all
-        evidence; other selectors support part of it.
+        The estimator is not fitted here. Greedy RankRLS supports all evidence; other
+        selectors support part of it.
     X : array-like of shape (m, n)
         Features; a row is a document.
     y : array-like of shape (m,)
@@ -275,8 +275,8 @@ class _Evidence:
     ) -> None:
         """Check the arguments, and find the parts that apply and are not done.
 
-        ``earlier`` is evidence to continue, and ``refit`` trains the method
-        on halves if its paths do not follow from sums; both may be None.
+        ``earlier`` is evidence to continue, and ``refit`` trains the method on halves
+        if its paths do not follow from sums; both may be None.
         """
         if not isinstance(estimator, Selector):
             raise ParameterError(
@@ -362,8 +362,8 @@ class _Evidence:
     def _selected(self) -> tuple[int, ...]:
         """Return the columns of the set: that of the options, or what the estimator selects.
 
-        They are in the order of selection; if a method has no such order,
-        columns with large weights come first.
+        They are in the order of selection; if a method has no such order, columns with
+        large weights come first.
         """
         n = self._data.X.shape[1]
         options = self._options
@@ -413,8 +413,8 @@ class _Evidence:
     def _method_supports(self, part: str) -> bool:
         """Return whether the method supports a part about its best sets or the steps of its path.
 
-        Best sets need a method that selects by exact left-out errors; the
-        other parts need certain fast ways to learn its paths again.
+        Best sets need a method that selects by exact left-out errors; the other parts
+        need certain fast ways to learn its paths again.
         """
         k = self.found.k
         path_estimator = self._path_estimator
@@ -512,8 +512,8 @@ class _Evidence:
     def _stability(self) -> Work:
         """Select on halves of the queries or documents; keep the finished halves.
 
-        Methods whose paths do not follow from sums over queries are trained
-        by ``refit`` if there is one, for instance on other processors.
+        Methods whose paths do not follow from sums over queries are trained by
+        ``refit`` if there is one, for instance on other processors.
         """
         if (
             self._refit is None
@@ -628,10 +628,10 @@ class _Evidence:
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return the column outside the set that has the same score as a selected column at its step.
 
-        The result is a dict from selected column to the other one, without
-        columns that have no such tie. It is empty for scores per cost, for
-        random candidates, for sets that are not nested, and for a selection
-        that differs from the method's path.
+        The result is a dict from selected column to the other one, without columns that
+        have no such tie. It is empty for scores per cost, for random candidates, for
+        sets that are not nested, and for a selection that differs from the method's
+        path.
         """
         method = self._estimator
         evidence = self.found
@@ -718,9 +718,9 @@ class _Evidence:
     ) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features without a column, or ``rest``.
 
-        ``rest``, the selection without the column, is returned if the best
-        set is unknown or would take long to find, and with groups, where no
-        set lacks a single feature.
+        ``rest``, the selection without the column, is returned if the best set is
+        unknown or would take long to find, and with groups, where no set lacks a single
+        feature.
         """
         if self.found.groups:
             return rest
@@ -811,10 +811,9 @@ def _difference(
 ) -> SetDifference:
     """Return the excess error of a set over another set, with its standard error.
 
-    ``errors`` and ``other_errors``, shape (Q,), are those of the set of
-    ``features`` and of the other set in each query. A total within rounding
-    is set to 0: a test could find the difference between a set and its copy
-    significant.
+    ``errors`` and ``other_errors``, shape (Q,), are those of the set of ``features``
+    and of the other set in each query. A total within rounding is set to 0: a test
+    could find the difference between a set and its copy significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())

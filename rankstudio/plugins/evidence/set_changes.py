@@ -115,8 +115,8 @@ def exchanged_changes(
 ) -> SetChanges:
     """Compute the left-out error of a set with each feature added, without each, and with each swap.
 
-    The errors are those of RankRLS with the λ and loss of ``judge``;
-    ``features`` are the 0-based columns of the set.
+    The errors are those of RankRLS with the λ and loss of ``judge``; ``features`` are
+    the 0-based columns of the set.
     """
     rows = training_data(data)
     n = rows.X.shape[1]

@@ -116,8 +116,8 @@ def shapley_steps(
 ) -> Waiting[ShapleyShares]:
     """Divide the left-out gain of a set fairly among its features; yield progress.
 
-    ``features`` are the 0-based columns of the set, by default those that
-    the estimator selects. The gain is that over a model without features.
+    ``features`` are the 0-based columns of the set, by default those that the estimator
+    selects. The gain is that over a model without features.
     """
     rows = training_data(data)
 
@@ -135,8 +135,8 @@ def exchanged_shares(
 ) -> Waiting[ShapleyShares]:
     """Divide the left-out gain of a set of columns fairly among them; yield progress.
 
-    The gain is the decrease of RankRLS's left-out error, with the λ and
-    loss of ``judge``, from that of a model without features.
+    The gain is the decrease of RankRLS's left-out error, with the λ and loss of
+    ``judge``, from that of a model without features.
     """
     with STEADY:
         narrow = summed_rows(data, judge.cost, columns)
@@ -175,8 +175,8 @@ def _columns_of_subset(
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns. ``search`` can move to a
-    subset and then give its error, and that with each further column.
+    The bits of a subset's index are its columns. ``search`` can move to a subset and
+    then give its error, and that with each further column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()

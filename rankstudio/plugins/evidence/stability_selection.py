@@ -279,8 +279,8 @@ def stability_steps(
     estimator : LinearRanker
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
-        Documents grouped by query, or one ranking, of which halves of the
-        documents are taken.
+        Documents grouped by query, or one ranking, of which halves of the documents are
+        taken.
     n_halves : int, default 50
         Number of random divisions into two halves.
     seed : int, default 0
@@ -391,8 +391,8 @@ def with_paths(
 ) -> StabilitySelection:
     """Return the result extended by the paths of further halves.
 
-    A path has the features after 1, 2, ... steps. After the end of a path
-    that ended early, its last features count for the remaining steps.
+    A path has the features after 1, 2, ... steps. After the end of a path that ended
+    early, its last features count for the remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
 
@@ -424,8 +424,8 @@ def _summed_paths(
 ) -> Iterator[list[Path]]:
     """Yield the paths on some halves, a few at a time, computed from sums over queries.
 
-    ``prepare_paths`` adds up the sums of all queries. A path has the
-    features after 1, 2, ... steps.
+    ``prepare_paths`` adds up the sums of all queries. A path has the features after 1,
+    2, ... steps.
     """
     with STEADY:
         paths = prepare_paths()

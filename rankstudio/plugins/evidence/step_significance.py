@@ -151,8 +151,8 @@ def significance_steps(
 ) -> Waiting[StepSignificance]:
     """Compare the reduction of the left-out error by each step with that by chance.
 
-    Chance is the reduction by the best feature if the residuals of the step
-    are permuted within each query.
+    Chance is the reduction by the best feature if the residuals of the step are
+    permuted within each query.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ def significance_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     earlier : StepSignificance, optional
-        Result of an interrupted run with the same arguments; its
-        permutations are not repeated.
+        Result of an interrupted run with the same arguments; its permutations are not
+        repeated.
 
     Yields
     ------

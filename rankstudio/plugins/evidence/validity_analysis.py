@@ -56,8 +56,8 @@ class _FoldModel:
     def scores(self, used: Floats) -> Floats:
         """Score m documents by the values of the model's features alone.
 
-        ``used`` has the shape (m, len(columns)). The other columns of the
-        data are 0, as the model does not use them.
+        ``used`` has the shape (m, len(columns)). The other columns of the data are 0,
+        as the model does not use them.
         """
         width = self.documents.X.shape[1]
         if isinstance(self.documents.X, SparseRows):
@@ -96,8 +96,8 @@ def validity_result(
     ----------
     run : RunResult
     data : FoldedDataset
-        Without a test part, the validation part has the documents, and without that
-        the training part.
+        Without a test part, the validation part has the documents, and without that the
+        training part.
     features : tuple of int
         1-based ids of the features to keep; empty for the first features of each model.
     keep : int or None
@@ -190,9 +190,8 @@ def _fold_model(
 ) -> Waiting[_FoldModel]:
     """Return the model of a fold with its features in order; yield progress of the ordering.
 
-    ``base`` is the value of masked features: "mean", that over the training
-    documents, or "zero". A model that was not learned from features is a
-    PlanError.
+    ``base`` is the value of masked features: "mean", that over the training documents,
+    or "zero". A model that was not learned from features is a PlanError.
     """
     step = result.chosen.step
     if not step.learned or not step.selected:
@@ -260,8 +259,8 @@ def _unused_features(
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     """Return the numbers of features to keep, up to that of the smallest model.
 
-    It is only ``keep`` if that is not None; otherwise each number, or a
-    selection of numbers if there are many.
+    It is only ``keep`` if that is not None; otherwise each number, or a selection of
+    numbers if there are many.
     """
     n_features = min(len(model.order) for model in models)
     if keep is not None:
@@ -284,8 +283,8 @@ def _means_table(
 ) -> AnalysisTable:
     """Return the means of each set over the queries of all folds, with their intervals.
 
-    A row is a set: ``features``, the ids to keep, or if that is empty, the
-    first features of each model for each of ``sizes``.
+    A row is a set: ``features``, the ids to keep, or if that is empty, the first
+    features of each model for each of ``sizes``.
     """
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
     completeness = mean_intervals(
@@ -317,8 +316,7 @@ def _means_table(
 def _size_text(models: Sequence[_FoldModel], size: int) -> str:
     """Return the number of features kept, as a text.
 
-    For a single fold it comes with the name of the last feature that is
-    kept.
+    For a single fold it comes with the name of the last feature that is kept.
     """
     if len(models) > 1:
         return str(size)
@@ -364,8 +362,8 @@ def _queries_table(
 ) -> AnalysisTable:
     """Return the ``n_queries`` queries with the least validity of the only set.
 
-    Queries without a validity, in which the model scores all documents
-    alike, are left out.
+    Queries without a validity, in which the model scores all documents alike, are left
+    out.
     """
     rows = [
         (model.fold, query, float(validity), float(completeness))

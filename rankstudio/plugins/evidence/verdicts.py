@@ -55,8 +55,8 @@ class VerdictRules:
         halves in one of five datasets. The probability of a single twin is therefore
         not meaningful, and twins are compared by a paired test instead.
     stop_level : float
-        α of ForwardStop, an upper bound of the expected share of useless
-        steps before the stop.
+        α of ForwardStop, an upper bound of the expected share of useless steps before
+        the stop.
     """
 
     threshold: float = 0.9

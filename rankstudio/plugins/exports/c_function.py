@@ -59,8 +59,8 @@ def write(function: ScoreFunction) -> Files:
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
 
-    # The body adds up weighted values, or the score
-    # of each tree, which is a function of its own.
+    # The body adds up weighted values, or the score of each tree, which is a function
+    # of its own.
     body = []
     if function.linear:
         body = [

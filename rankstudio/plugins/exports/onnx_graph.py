@@ -55,8 +55,7 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose
-        # attributes hold all splits and leaves.
+        # Trees are one operator whose attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)
@@ -87,8 +86,8 @@ def write(function: ScoreFunction) -> Files:
         producer_name="RankStudio",
     )
 
-    # The ids and names of the features, one on each
-    # line, so that a reader can name the columns.
+    # The ids and names of the features, one on each line, so that a reader can name the
+    # columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(i, name)) for i in function.inputs)
@@ -116,8 +115,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all
-            # leaves, and whether it is a leaf.
+            # Each child becomes its position among all splits or all leaves, and
+            # whether it is a leaf.
             below_child, above_child = [
                 (first_leaf - 1 - child, True)
                 if child < 0

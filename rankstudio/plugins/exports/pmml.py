@@ -62,8 +62,7 @@ def write(function: ScoreFunction) -> Files:
                 coefficient=repr(weight),
             )
     else:
-        # Trees are the segments of an ensemble
-        # whose predictions are added up.
+        # Trees are the segments of an ensemble whose predictions are added up.
         model = SubElement(
             root, "MiningModel", modelName=function.name, functionName="regression"
         )
@@ -72,8 +71,7 @@ def write(function: ScoreFunction) -> Files:
         for number, tree in enumerate(function.trees, start=1):
             segment = SubElement(segments, "Segment", id=str(number))
 
-            # The predicate of a segment: the
-            # tree counts for each document.
+            # The predicate of a segment: the tree counts for each document.
             SubElement(segment, "True")
             _tree(segment, tree, function)
     ElementTree.indent(root)

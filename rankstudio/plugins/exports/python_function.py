@@ -95,9 +95,9 @@ def write(function: ScoreFunction) -> Files:
     else:
         lines += _tree_lines(function, ids)
 
-    # The functions that compute a score from the numbers. Trees that
-    # split on sums of features compute these sums first; a model with
-    # scaled inputs also has a function for all documents of a query.
+    # The functions that compute a score from the numbers. Trees that split on sums of
+    # features compute these sums first; a model with scaled inputs also has a function
+    # for all documents of a query.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
@@ -113,8 +113,8 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     ``ids`` are those of the model's inputs, by position. New features are sums of
     features.
     """
-    # Trees split on new features, numbered from 1,
-    # or else on features, identified by their ids.
+    # Trees split on new features, numbered from 1, or else on features, identified by
+    # their ids.
     numbers = list(range(1, len(function.sums) + 1)) or ids
     lines: list[str] = []
     if function.sums:
@@ -163,10 +163,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
 
-        # The script `trial_script.py` expects these arguments in this
-        # order: what to run, seconds, bytes, the files, and whether
-        # inputs are scaled. Python gets no settings of the user (-I),
-        # and no other packages (-S).
+        # The script `trial_script.py` expects these arguments in this order: what to
+        # run, seconds, bytes, the files, and whether inputs are scaled. Python gets no
+        # settings of the user (-I), and no other packages (-S).
         arguments = [
             "module",
             str(int(SECONDS)),

@@ -216,8 +216,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
 
-    # A backward selection drops the feature with the least score,
-    # so that the "selected" feature is the one that was dropped.
+    # A backward selection drops the feature with the least score, so that the
+    # "selected" feature is the one that was dropped.
     if score.least and margin.rival is not None:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
@@ -485,8 +485,8 @@ def _similarity_sentence(
     if correlations is None or not model:
         return ""
 
-    # The correlations have the shape (n, n) for n features.
-    # A correlation of 0 is that of a constant feature.
+    # The correlations have the shape (n, n) for n features. A correlation of 0 is that
+    # of a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
     if correlations[feature, closest] == 0 or is_named:

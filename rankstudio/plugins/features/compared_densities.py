@@ -104,8 +104,7 @@ def compared_densities(
         score = float(scores[column]) if scores.size else float("nan")
         rank = order.index(column) + 1 if column in order else 0
 
-        # The method's score of a feature is
-        # its importance plus the divergence.
+        # The method's score of a feature is its importance plus the divergence.
         importance = score - compared.divergence
         densities.append(
             ComparedDensities(

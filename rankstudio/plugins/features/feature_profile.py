@@ -252,9 +252,8 @@ class Inspector:
         if isinstance(data.X, SparseRows):
             return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
 
-        # The products of all pairs of centred columns are summed over
-        # shards of whole queries, as the centred copy of all rows might
-        # not fit into memory.
+        # The products of all pairs of centred columns are summed over shards of whole
+        # queries, as the centred copy of all rows might not fit into memory.
         gram = np.zeros((data.n_features, data.n_features))
         for part in shards_of(data.query_ptr, _BLOCK_ROWS):
             rows = data.X[part.rows]
@@ -263,8 +262,7 @@ class Inspector:
             gram += block.T @ block
             release(rows)
 
-        # A constant column has the norm 0, and
-        # gets the factor 0 instead of 1 / 0.
+        # A constant column has the norm 0, and gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         correlations: Floats = np.clip(
@@ -286,8 +284,7 @@ class Inspector:
         """Return an inspector of the same data with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
 
-        # Correlations and clusters that were
-        # computed do not depend on the measure.
+        # Correlations and clusters that were computed do not depend on the measure.
         cached = {
             name: value
             for name, value in vars(self).items()
@@ -300,8 +297,7 @@ class Inspector:
     def _classes(self) -> list[tuple[str, Bools]]:
         """The relevance classes, at most five.
 
-        Each has the text of its label, and a mask of its documents, of shape
-        (m,).
+        Each has the text of its label, and a mask of its documents, of shape (m,).
         """
         y = self.dataset.y
         labels = np.unique(y)
@@ -311,8 +307,7 @@ class Inspector:
                 for text, label in zip(class_names(labels), labels, strict=True)
             ]
 
-        # Real-valued labels: ranges with
-        # about as many distinct labels each.
+        # Real-valued labels: ranges with about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
         return [
             (_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups
@@ -360,15 +355,13 @@ class Inspector:
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
 
-        # In units of the columns' norms, the normal equations have the
-        # correlations as their matrix, and R² is the product of
-        # right-hand side and solution.
+        # In units of the columns' norms, the normal equations have the correlations as
+        # their matrix, and R² is the product of right-hand side and solution.
         products = self.correlations[list(other_columns), column]
 
-        # If a feature is a sum of others, an eigenvalue is 0 up to
-        # rounding, n eps of the largest one, and dividing by it would
-        # determine R². 1e-10 is above n eps, and below the eigenvalues
-        # of different features.
+        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of
+        # the largest one, and dividing by it would determine R². 1e-10 is above n eps,
+        # and below the eigenvalues of different features.
         weights = np.linalg.lstsq(
             self.correlations[np.ix_(other_columns, other_columns)],
             products,
@@ -386,8 +379,7 @@ class Inspector:
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
 
-        # The values are equal, or too close to
-        # have different numbers between them.
+        # The values are equal, or too close to have different numbers between them.
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
         has_separate_zeros = has_many_zeros(values)
@@ -417,8 +409,8 @@ class Inspector:
         The second result says whether that direction puts small values first. It is
         False for a feature that is equally good in both directions.
         """
-        # Two rankings: by the values, and by their negatives, which
-        # puts small ones first.
+        # Two rankings: by the values, and by their negatives, which puts small ones
+        # first.
         by_direction = self._evaluator.evaluate_many(np.stack((values, -values)))
         sign = 1.0 if measure(self.measure).higher_is_better else -1.0
         large_first, small_first = sign * by_direction[self.measure]

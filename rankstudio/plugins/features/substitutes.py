@@ -179,8 +179,8 @@ def substitutes(
         Clusters of similar features, and the swaps and removals that change the
         criterion best.
     """
-    # Of very many selected features, those with the greatest weights
-    # are shown. `ranked` are the shown ones, in the order of selection.
+    # Of very many selected features, those with the greatest weights are shown.
+    # `ranked` are the shown ones, in the order of selection.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -218,8 +218,8 @@ def substitutes(
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
 
-    # Per document, if the criterion is a sum over documents. Members
-    # of groups are not swapped alone.
+    # Per document, if the criterion is a sum over documents. Members of groups are not
+    # swapped alone.
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()
@@ -288,9 +288,8 @@ def _criterion_changes(
                 data, regularization, selected, candidates
             )
 
-            # A row per removed feature: the criterion
-            # without it in column 0, and with each
-            # candidate instead in the other columns.
+            # A row per removed feature: the criterion without it in column 0, and with
+            # each candidate instead in the other columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
 
@@ -377,9 +376,8 @@ def _substitute_groups(
         ]
         least = float(pairs.min()) if pairs.size else float("nan")
 
-        # Without unselected features in the cluster, any
-        # shown one may be the best swap, but no constant
-        # one: its correlation is 0, even with itself.
+        # Without unselected features in the cluster, any shown one may be the best
+        # swap, but no constant one: its correlation is 0, even with itself.
         possible = outside or tuple(
             c for c in shown_columns if c not in model_columns and correlations[c, c]
         )
@@ -390,8 +388,8 @@ def _substitute_groups(
             if column not in grouped_columns
         ]
 
-        # A single feature of a group without similar features is
-        # described by the swap of its group.
+        # A single feature of a group without similar features is described by the swap
+        # of its group.
         if not outside and len(chosen) == 1 and chosen[0] in grouped_columns:
             continue
         groups.append(

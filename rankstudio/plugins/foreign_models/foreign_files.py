@@ -357,8 +357,8 @@ def _refuse_numbers(
         )
         raise DatasetError(text.format(**fields))
 
-    # Without any numbers, the features of the model
-    # and those of the data could not be matched.
+    # Without any numbers, the features of the model and those of the data could not be
+    # matched.
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "

@@ -98,8 +98,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
-    # An error that already says what is wrong is passed on. All
-    # others mean that the graph does not have the expected parts.
+    # An error that already says what is wrong is passed on. All others mean that the
+    # graph does not have the expected parts.
     except UnreadableModelError:
         raise
     except (
@@ -136,8 +136,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
 
-    # Constants are initializers or outputs of Constant
-    # nodes; all other nodes are the chain of operators.
+    # Constants are initializers or outputs of Constant nodes; all other nodes are the
+    # chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
     chain: list[tuple[onnx.NodeProto, dict[str, Any]]] = []
     for node in graph.node:
@@ -148,8 +148,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         else:
             chain.append((node, attributes_of(node, folder)))
 
-    # Initializers may be listed as inputs of the
-    # graph, too; those are no inputs for documents.
+    # Initializers may be listed as inputs of the graph, too; those are no inputs for
+    # documents.
     inputs = [value for value in graph.input if value.name not in constants]
 
     # Each value must be defined once, else the name of an input would be ambiguous.
@@ -162,24 +162,24 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
 
-    # Follow the chain: each operator takes the
-    # output of the one before as its first input.
+    # Follow the chain: each operator takes the output of the one before as its first
+    # input.
     stage = _input_stage(inputs[0])
     current = inputs[0].name
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
 
-        # The remaining inputs are constants; an optional
-        # input that is left out has an empty name.
+        # The remaining inputs are constants; an optional input that is left out has an
+        # empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
         stage = _stage_after(stage, node, attributes, arrays)
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
 
-    # The ONNX export writes the names of the
-    # features to the metadata, one on each line.
+    # The ONNX export writes the names of the features to the metadata, one on each
+    # line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
     names = tuple(name_texts[0].split("\n")) if name_texts else ()
     return replace(stage.model, names=names)
@@ -317,8 +317,8 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
     """
     n = stage.n_features
 
-    # Before the operator that scores, values are
-    # documents, whose shape must not change.
+    # Before the operator that scores, values are documents, whose shape must not
+    # change.
     if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
@@ -477,8 +477,8 @@ def _regressor_trees(
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
 
-    # The properties of all nodes of all trees are
-    # parallel lists; each row here is one node.
+    # The properties of all nodes of all trees are parallel lists; each row here is one
+    # node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {
         **values,
@@ -490,14 +490,14 @@ def _regressor_trees(
     # by the numbers of the tree and of the node
     nodes = {(row[0], row[1]): row for row in rows}
 
-    # The leaves have their values in lists of
-    # their own, by the numbers of tree and node.
+    # The leaves have their values in lists of their own, by the numbers of tree and
+    # node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
 
-    # The tree of each run of consecutive rows; a tree
-    # whose rows are not consecutive occurs twice.
+    # The tree of each run of consecutive rows; a tree whose rows are not consecutive
+    # occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
 
@@ -557,16 +557,16 @@ def _ensemble_trees(
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
 
-    # The standard's numbers of the ways to aggregate
-    # trees that can be read; others are refused below.
+    # The standard's numbers of the ways to aggregate trees that can be read; others are
+    # refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
 
-    # Thresholds and leaves have the type of the
-    # input, and each array has one dimension.
+    # Thresholds and leaves have the type of the input, and each array has one
+    # dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
@@ -612,8 +612,8 @@ def _ensemble_trees(
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
 
-        # A number that the standard does not define
-        # is kept as text for the error message.
+        # A number that the standard does not define is kept as text for the error
+        # message.
         mode = (
             _MODES[modes[node_index]]
             if modes[node_index] < len(_MODES)

@@ -73,8 +73,8 @@ def ranklib_model(text: str) -> ParsedModel:
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
     try:
-        # The file may have several ensembles, so
-        # that a root element is put around them.
+        # The file may have several ensembles, so that a root element is put around
+        # them.
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
         score_trees = tuple(_ranklib_tree(tree) for tree in trees)
@@ -104,8 +104,8 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
 
-        # RankLib compares floats, RankStudio doubles: the threshold
-        # becomes the greatest double that is rounded to a float up to it.
+        # RankLib compares floats, RankStudio doubles: the threshold becomes the
+        # greatest double that is rounded to a float up to it.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
@@ -126,8 +126,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            # A normalizer subtracts an offset, which changes no ranking,
-            # and divides by a width.
+            # A normalizer subtracts an offset, which changes no ranking, and divides by
+            # a width.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight)
                 for name, weight in parameters["weights"].items()
@@ -224,8 +224,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     set, from 1. Other contents raise UnreadableModelError.
     """
     try:
-        # The answer of GET has the model under
-        # "_source"; the body has it under "model".
+        # The answer of GET has the model under "_source"; the body has it under
+        # "model".
         source = values.get("_source", values.get("model", values))
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
@@ -240,8 +240,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":
-            # RankLib numbers features from 1, a
-            # `ParsedModel` with a feature set from 0.
+            # RankLib numbers features from 1, a `ParsedModel` with a feature set from
+            # 0.
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)

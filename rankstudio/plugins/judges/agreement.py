@@ -122,14 +122,14 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
             "judgments", 0, "labels of at least two judges; the data have one label"
         )
 
-    # The labels of all parts in one array, with
-    # the number of the query of each document.
+    # The labels of all parts in one array, with the number of the query of each
+    # document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
 
-    # Each pair of judges is compared by query,
-    # and all judges together over all documents.
+    # Each pair of judges is compared by query, and all judges together over all
+    # documents.
     names = judgments[0].names
     return Agreement(
         names=names,
@@ -147,9 +147,8 @@ def _pair_agreement(
 ) -> PairAgreement:
     """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
 
-    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
-    judged), and ``query``, (m,), the number of the query of each document, of n
-    queries.
+    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not judged), and
+    ``query``, (m,), the number of the query of each document, of n queries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
@@ -316,8 +315,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         ]
     )
 
-    # Similarity is computed across judges within
-    # each fold, then averaged over the folds.
+    # Similarity is computed across judges within each fold, then averaged over the
+    # folds.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

@@ -185,8 +185,8 @@ def flip_steps(
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     original_selections = [frozenset(fold.selected) for fold in original.folds]
 
-    # Sums over the draws so far; row 0 is for
-    # unflipped labels, the next rows for the shares.
+    # Sums over the draws so far; row 0 is for unflipped labels, the next rows for the
+    # shares.
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
     similarities = np.zeros(1 + len(sorted_shares))
 
@@ -212,8 +212,8 @@ def flip_steps(
             rows[share_index].append(result.average[name])
 
     for draw in range(n_draws):
-        # The original run is counted once per draw, so
-        # that all rows are divided by the same number.
+        # The original run is counted once per draw, so that all rows are divided by the
+        # same number.
         take(0, original)
         for share_index, share in enumerate(sorted_shares, start=1):
             flipped_dataset = _with_flipped_labels(divided, share, grades, seed, draw)
@@ -266,8 +266,8 @@ def _with_flipped_labels(
 ) -> FoldedDataset:
     """Return a dataset with flipped labels in the training and validation parts.
 
-    ``share`` of the labels become other ``grades``; the flips depend on ``seed``
-    and ``draw``.
+    ``share`` of the labels become other ``grades``; the flips depend on ``seed`` and
+    ``draw``.
     """
 
     def flip(part: RankingDataset | None) -> RankingDataset | None:

@@ -128,10 +128,10 @@ def _connections(
 ) -> dict[int, float]:
     """Return the values other than 0 of a graph's G, by the number of the pair of labels.
 
-    G has the total weight of the walks between each pair of labels, or with
-    ``combine`` "max" the largest weight between vertices with these labels.
-    ``number`` is that of the graph, for errors. ``numbers`` contains the number
-    of each pair of labels; new pairs get the next numbers.
+    G has the total weight of the walks between each pair of labels, or with ``combine``
+    "max" the largest weight between vertices with these labels. ``number`` is that of
+    the graph, for errors. ``numbers`` contains the number of each pair of labels; new
+    pairs get the next numbers.
     """
     # The weights of all walks between each two vertices.
     walks = walk_weights(graph.adjacency, number)

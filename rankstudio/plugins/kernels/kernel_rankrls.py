@@ -150,16 +150,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     cost, ties, weighting
         Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise" is regularised least squares, Σ_i (y_i -
-        f(x_i) - b)² + λ||f||², with an intercept b (thesis,
-        section 3.4.1), or with basis vectors sparse RLS
+        "pointwise" is regularised least squares, Σ_i (y_i - f(x_i) - b)² + λ||f||²,
+        with an intercept b (thesis, section 3.4.1), or with basis vectors sparse RLS
         (Paper V). Scores do not contain b.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (r,) or (v, r)
-        The weights b of the basis vectors; one row for each
-        output of labels y of shape (m, v).
+        The weights b of the basis vectors; one row for each output of labels y of shape
+        (m, v).
     basis_ : ndarray of shape (r,)
         Rows of X that are the basis vectors. Linearly dependent ones are dropped, with
         a ``DependentBasisWarning``.
@@ -174,8 +173,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         the model trained without the query *and* its basis vectors. With another cost
         or weighting, the loss of the pairs of left-out queries. For a single query, the
         leave-pair-out error; NaN with fewer basis vectors than documents. With
-        ``pairs="pointwise"``, its leave-one-out error, also
-        with basis vectors.
+        ``pairs="pointwise"``, its leave-one-out error, also with basis vectors.
 
     Notes
     -----
@@ -227,8 +225,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         criterion = yield from self._criterion(rows, decomposed, regularization)
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
-            # With a precomputed kernel, each column is a
-            # document, so that the weights are coefficients.
+            # With a precomputed kernel, each column is a document, so that the weights
+            # are coefficients.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -241,8 +239,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 dual=weights,
             )
         else:
-            # Otherwise the model keeps its basis vectors,
-            # to compute the kernel with new documents.
+            # Otherwise the model keeps its basis vectors, to compute the kernel with
+            # new documents.
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
             yield KernelStep(
                 number=1,
@@ -293,8 +291,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         qid : array-like of shape (m,), optional
             Query of each document.
         preferences : Preferences, optional
-            Preferences, each between rows of X of one query,
-            instead of y.
+            Preferences, each between rows of X of one query, instead of y.
 
         Returns
         -------
@@ -342,8 +339,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _decomposed_outputs(self, data: QueryData) -> _Decomposed:
         """Return the decomposition for several outputs.
 
-        ParameterError is raised for a loss whose
-        decomposition depends on the labels.
+        ParameterError is raised for a loss whose decomposition depends on the labels.
         """
         if name := unusual(self.pair_cost()):
             expected = "the default with several outputs, or one output at a time"
@@ -390,8 +386,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        A pointwise model with basis vectors leaves out documents; others follow
-        from the decomposition of the whole kernel.
+        A pointwise model with basis vectors leaves out documents; others follow from
+        the decomposition of the whole kernel.
         """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
@@ -429,9 +425,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ and v outputs: scores, centered
-            within each query, in the order of the rows of X.
-            The basis vectors of a query are left out with it.
+            For L values of λ and v outputs: scores, centered within each query, in the
+            order of the rows of X. The basis vectors of a query are left out with it.
 
         Raises
         ------
@@ -493,8 +488,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ: predictions, including the intercept. A basis
-            vector is left out together with its document.
+            For L values of λ: predictions, including the intercept. A basis vector is
+            left out together with its document.
 
         Raises
         ------
@@ -505,8 +500,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         Notes
         -----
-        One decomposition, then O(m²) for each λ of the exact
-        model, and O(mr) with r basis vectors.
+        One decomposition, then O(m²) for each λ of the exact model, and O(mr) with r
+        basis vectors.
         """
         if not self._is_pointwise():
             expected = "pointwise when documents are left out"
@@ -557,9 +552,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
         """Return the settings on which the decomposition depends, in the order of `_decompose`.
 
-        They are the kernel, the number of basis vectors (None for all), the way
-        and the seed of their draw, the loss of a pair, and whether the loss is of
-        documents.
+        They are the kernel, the number of basis vectors (None for all), the way and the
+        seed of their draw, the loss of a pair, and whether the loss is of documents.
         """
         return (
             kernel,
@@ -600,8 +594,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         """Return the predictor of documents by models trained without them.
 
-        The documents are one ranking, and the model must be exact, with all
-        documents as basis vectors; otherwise a ParameterError is raised.
+        The documents are one ranking, and the model must be exact, with all documents
+        as basis vectors; otherwise a ParameterError is raised.
         """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
@@ -690,9 +684,8 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS with a kernel, once for all λ.
 
-    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way``
-    with a seed. ``pointwise`` says whether the loss is of documents instead of
-    pairs.
+    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way`` with a
+    seed. ``pointwise`` says whether the loss is of documents instead of pairs.
     """
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
@@ -753,8 +746,7 @@ def _leave_one_out_error(
 def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """Return the loss of pairs as a squared error per query, for documents grouped by query.
 
-    The loss of a query is ||M'f - N||² for its scores f, with a factor M and
-    targets N.
+    The loss of a query is ||M'f - N||² for its scores f, with a factor M and targets N.
     """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)

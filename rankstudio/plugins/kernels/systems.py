@@ -151,8 +151,8 @@ class DualSystem(KernelSystem):
     The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q,
     where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in symmetric form.
 
-    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the
-    inverse of the bordered system [K + λI, 1; 1', 0].
+    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the inverse of the
+    bordered system [K + λI, 1; 1', 0].
 
     Attributes
     ----------
@@ -205,10 +205,9 @@ class DualSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of the
-        query for v outputs, and ``outputs``, (k, v), those of all queries
-        projected on the k eigenvectors. The names in comments are those of the
-        class.
+        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of the query
+        for v outputs, and ``outputs``, (k, v), those of all queries projected on the k
+        eigenvectors. The names in comments are those of the class.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
@@ -245,8 +244,8 @@ class ReducedSystem(KernelSystem):
     The first row means that e = N_q - W_q θ are the residuals of the query, the second
     one that the weights B_H θ of H are 0.
 
-    An intercept is a further unknown in θ. Its column is 1 in W
-    and 0 in B, and its part of Λ + λI is m.
+    An intercept is a further unknown in θ. Its column is 1 in W and 0 in B, and its
+    part of Λ + λI is m.
 
     Attributes
     ----------
@@ -308,10 +307,9 @@ class ReducedSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        The basis vectors of the query are left out, too. ``grid``, (L,), has the
-        values of λ, ``targets``, (p, v), are those of the query for v outputs,
-        and ``outputs``, (k, v), those of all queries projected on the k
-        eigenvectors.
+        The basis vectors of the query are left out, too. ``grid``, (L,), has the values
+        of λ, ``targets``, (p, v), are those of the query for v outputs, and
+        ``outputs``, (k, v), those of all queries projected on the k eigenvectors.
         """
         span = slice(*self.factor.ptr[q : q + 2])
         documents = slice(*self.factor.documents[q : q + 2])
@@ -415,9 +413,8 @@ class QueryFactor:
         The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query,
         for the magnitude-preserving cost.
     intercept : bool
-        Whether the loss is Σ_i (y_i - f_i - b)² with an
-        intercept b. Then M = I - 11'/m, without blocks.
-        Queries only say what is left out together.
+        Whether the loss is Σ_i (y_i - f_i - b)² with an intercept b. Then M = I -
+        11'/m, without blocks. Queries only say what is left out together.
     """
 
     documents: Ints
@@ -434,8 +431,8 @@ class QueryFactor:
     def with_intercept(cls, y: Floats, ptr: Ints) -> QueryFactor:
         """Return the factor of regression with an intercept: targets are labels minus their mean.
 
-        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,), bounds
-        the documents of each query, which are left out together.
+        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,), bounds the
+        documents of each query, which are left out together.
         """
         targets = centre(as_columns(y), ptr[[0, -1]])
         return cls(
@@ -473,8 +470,7 @@ class QueryFactor:
     def of(self, values: Floats) -> Floats:
         """Return M'Z (p, c) of values Z (m, c) per document.
 
-        M is block diagonal, with a block per query; without blocks, it subtracts
-        means.
+        M is block diagonal, with a block per query; without blocks, it subtracts means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -486,8 +482,7 @@ class QueryFactor:
     def back(self, values: Floats) -> Floats:
         """Return MA (m, c) of values A (p, c), one per row of M'.
 
-        M is block diagonal, with a block per query; without blocks, it subtracts
-        means.
+        M is block diagonal, with a block per query; without blocks, it subtracts means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -545,8 +540,8 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
     n_documents : int
-        The number m if the last unknown is an intercept,
-        which Λ does not contain; otherwise 0.
+        The number m if the last unknown is an intercept, which Λ does not contain;
+        otherwise 0.
 
     Notes
     -----
@@ -631,9 +626,8 @@ class LeftOutSystem:
     ) -> LeftOutSolution:
         """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, for each λ.
 
-        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
-        weights of its h basis vectors. The unknowns are the models θ, the
-        residuals e and μ.
+        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the weights
+        of its h basis vectors. The unknowns are the models θ, the residuals e and μ.
         """
         p = len(self._rows)
         inner = self._products  # products of the rows of W and B, (L, p + h, p + h)

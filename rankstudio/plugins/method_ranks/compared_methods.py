@@ -152,8 +152,8 @@ def method_table(
     Parameters
     ----------
     candidates : sequence of CandidateRun
-        Finished runs on several datasets; those that cannot be compared are
-        listed in the result with a reason.
+        Finished runs on several datasets; those that cannot be compared are listed in
+        the result with a reason.
     measure : str
         Name of the measure; by default the selection criterion of the first run.
     leave_out : iterable of str
@@ -251,9 +251,9 @@ def _chosen_groups(
 ) -> dict[str, list[CandidateRun]]:
     """Return the runs of the group that counts on each dataset, by name: that with the most methods.
 
-    A group has runs that can be compared with each other, for instance with the
-    same folds. All other runs are added to ``left_out``. Data that occur under
-    several names count once.
+    A group has runs that can be compared with each other, for instance with the same
+    folds. All other runs are added to ``left_out``. Data that occur under several names
+    count once.
     """
     by_data = grouped(
         comparable_groups({index: run.result for index, run in enumerate(candidates)}),
@@ -335,8 +335,8 @@ def _method_names(
 ) -> dict[str, str]:
     """Return the name of the method of each run, by its key; all names are different.
 
-    ``key_of`` returns the same key for runs of the same method. Methods with the
-    same title also have what they differ in, and a number if that is not enough.
+    ``key_of`` returns the same key for runs of the same method. Methods with the same
+    title also have what they differ in, and a number if that is not enough.
     """
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
@@ -378,8 +378,8 @@ def _runs_by_method(
 ) -> dict[str, CandidateRun]:
     """Return the first run of each method on a dataset, by the method's name.
 
-    ``names`` has the name of the method of each run. Later runs of a method are
-    added to ``left_out``.
+    ``names`` has the name of the method of each run. Later runs of a method are added
+    to ``left_out``.
     """
     by_method: dict[str, CandidateRun] = {}
     for run, name in names.items():
@@ -416,8 +416,8 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    They are removed from ``cells`` and added to ``left_out`` with a reason. The
-    methods of each dataset are then in the same order.
+    They are removed from ``cells`` and added to ``left_out`` with a reason. The methods
+    of each dataset are then in the same order.
     """
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)

@@ -210,8 +210,8 @@ def _place_difference(
 ) -> float:
     """Place a bar as long as the critical difference above the axis.
 
-    Its lines and text are added to ``strokes`` and ``texts``. Return the y at
-    which the room below begins; y grows downwards.
+    Its lines and text are added to ``strokes`` and ``texts``. Return the y at which the
+    room below begins; y grows downwards.
     """
     if math.isnan(diagram.difference):
         return 0.0

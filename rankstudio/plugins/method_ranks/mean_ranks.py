@@ -275,8 +275,8 @@ def ranking_of(
 ) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
 
-    ``alpha`` is the level of significance, and ``rope`` the half width of the
-    region of practical equivalence, in units of the measure.
+    ``alpha`` is the level of significance, and ``rope`` the half width of the region of
+    practical equivalence, in units of the measure.
 
     Raises
     ------

@@ -12,12 +12,12 @@ is exact for up to 50 datasets, with or without ties.
 
 References
 ----------
-Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
-Research 7, 1-30.
-Iman, R. L. and Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
-Communications in Statistics A9, 571-595.
-Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017). Time for a change: a tutorial for comparing
-multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18 (77), 1-36.
+Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
+Journal of Machine Learning Research 7, 1-30. Iman, R. L. and Davenport, J. M. (1980).
+Approximations of the critical region of the Friedman statistic. Communications in
+Statistics A9, 571-595. Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017).
+Time for a change: a tutorial for comparing multiple classifiers through Bayesian
+analysis. Journal of Machine Learning Research 18 (77), 1-36.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     Parameters
     ----------
     ranks : array-like of shape (N, k)
-        Rank of each of k methods on each of N datasets; equal values share the
-        mean of their ranks.
+        Rank of each of k methods on each of N datasets; equal values share the mean of
+        their ranks.
 
     Returns
     -------

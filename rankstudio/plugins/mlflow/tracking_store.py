@@ -95,8 +95,8 @@ class MlflowLog:
     def follow(self, event: Event) -> None:
         """Log an event of a run: its beginning, and each finished unit and fold.
 
-        A unit is the training with one combination of parameters on one fold.
-        Nothing is logged after a failure.
+        A unit is the training with one combination of parameters on one fold. Nothing
+        is logged after a failure.
         """
         match event:
             case RunStarted(plan=plan):
@@ -226,8 +226,8 @@ class MlflowLog:
         A part is averaged only if all folds have measures of it. If the test part is
         sealed, only files without its numbers are logged, and no models.
         """
-        # Means over the folds of each measure, by part;
-        # test measures are left out if the run is sealed.
+        # Means over the folds of each measure, by part; test measures are left out if
+        # the run is sealed.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]

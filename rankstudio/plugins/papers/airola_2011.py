@@ -132,9 +132,9 @@ _PAIR_COLUMNS = (
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1
-    and 4, 3 fall within the objects and rise between them. Relevant pairs are
-    those within an object; there is a model for each of three costs of a pair.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and
+    4, 3 fall within the objects and rise between them. Relevant pairs are those within
+    an object; there is a model for each of three costs of a pair.
     """
     # weight of the only feature, learned from relevant pairs and from all pairs
     weights = {
@@ -557,8 +557,8 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     """Return the sum of squared errors of least squares on held-out documents for each λ of the grid.
 
     ``features``, (m, r), and labels ``y``, (m,), are those of all documents, and
-    ``held_out``, (m,), says which are held out. The result has the shape (L,). With
-    X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
+    ``held_out``, (m,), says which are held out. The result has the shape (L,). With X'X
+    = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)

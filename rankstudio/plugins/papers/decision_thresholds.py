@@ -124,9 +124,9 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says
-    which are relevant. If this would divide documents with equal scores, all of
-    these are left out.
+    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says which are
+    relevant. If this would divide documents with equal scores, all of these are left
+    out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -144,8 +144,8 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold.
 
-    It has precision, recall and F of the documents taken. ``scores`` and
-    ``relevant`` have the shape (m,).
+    It has precision, recall and F of the documents taken. ``scores`` and ``relevant``
+    have the shape (m,).
     """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))

@@ -340,8 +340,8 @@ def _significance_marks(
 ) -> str:
     """Return the marks of a run: "+" and "*" if it differs significantly from its rivals.
 
-    The rival of "+" is the run with all features (WAF), those of "*" are the runs
-    of the other selectors, with the same ranker.
+    The rival of "+" is the run with all features (WAF), those of "*" are the runs of
+    the other selectors, with the same ranker.
     """
     if selector == "WAF":
         return ""
@@ -367,8 +367,8 @@ def _significance_marks(
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
 
-    FS-ED scores a feature by how much its densities differ between relevant and
-    other documents. The figure is None if the feature has no densities to draw.
+    FS-ED scores a feature by how much its densities differ between relevant and other
+    documents. The figure is None if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]

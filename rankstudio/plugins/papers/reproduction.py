@@ -251,9 +251,9 @@ class Reproduction:
     ) -> PaperTable:
         """Return one of the tables with our values next to the printed ones.
 
-        ``printed`` has the printed numbers; its fields say which kind of table it
-        is. ``results`` are our runs by the paper's names. Without data, rows that
-        must be measured again are left out.
+        ``printed`` has the printed numbers; its fields say which kind of table it is.
+        ``results`` are our runs by the paper's names. Without data, rows that must be
+        measured again are left out.
         """
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
@@ -269,8 +269,8 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of one measure with a row per fold and a column per method.
 
-        ``printed`` has the printed numbers of each method: those of the five
-        folds, and their mean.
+        ``printed`` has the printed numbers of each method: those of the five folds, and
+        their mean.
         """
         measure = printed["measure"]
         values_of_method = printed["columns"]
@@ -465,8 +465,8 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the runs whose results a table has.
 
-    A table has one run, or a run for each selector and ranker, or one for each
-    column or row.
+    A table has one run, or a run for each selector and ranker, or one for each column
+    or row.
     """
     if "run" in table:
         return (table["run"],)

@@ -290,8 +290,8 @@ def permutation_steps(
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield the test with a growing number of permutations, and return the complete test.
 
-    The whole path is trained again with labels permuted within each query, to
-    compare its criterion at each step with that by chance.
+    The whole path is trained again with labels permuted within each query, to compare
+    its criterion at each step with that by chance.
 
     Parameters
     ----------
@@ -333,12 +333,12 @@ def permutation_steps(
                 "estimator", type(estimator).__name__, "a method with a criterion"
             )
 
-        # One row for each permutation; rows after
-        # the last computed one are not used yet.
+        # One row for each permutation; rows after the last computed one are not used
+        # yet.
         criteria = np.empty((count, observed.size))
 
-        # A block of permutations is computed at
-        # once, unless each needs a fit of its own.
+        # A block of permutations is computed at once, unless each needs a fit of its
+        # own.
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
@@ -372,8 +372,8 @@ def _permuted_paths(
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
     """Return the context that provides the paths, and a mask (m,) of the rows to permute.
 
-    The mask is None for all rows. Of data with preferences, only documents that
-    some preference compares are permuted.
+    The mask is None for all rows. Of data with preferences, only documents that some
+    preference compares are permuted.
     """
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:

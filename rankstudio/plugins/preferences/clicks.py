@@ -224,8 +224,8 @@ def is_click_header(cells: Sequence[str]) -> bool:
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     """Return the index of each column of a click log in a header, by its role.
 
-    Roles are "session", "query", "document" and so on; those without a
-    column are left out.
+    Roles are "session", "query", "document" and so on; those without a column are left
+    out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
     positions = {
@@ -281,14 +281,14 @@ class _ClickReader:
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
-        # Hashes of the session and query of each list, to detect a list
-        # that comes again.
+        # Hashes of the session and query of each list, to detect a list that comes
+        # again.
         self._hashes = array("q")
         # Session, query and position of the last document.
         self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
-        # Columns of a table of the documents that are not yet counted:
-        # line, list, query, document, position, click.
+        # Columns of a table of the documents that are not yet counted: line, list,
+        # query, document, position, click.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
         # By query, document and position: numbers of times that the document was shown
@@ -308,8 +308,8 @@ class _ClickReader:
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
-        # The first line that is not blank is the header;
-        # its most frequent separator is that of the file.
+        # The first line that is not blank is the header; its most frequent separator is
+        # that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
@@ -327,8 +327,8 @@ class _ClickReader:
                     path=self._path
                 )
             )
-        # A session whose documents are not on
-        # consecutive lines was counted as several lists.
+        # A session whose documents are not on consecutive lines was counted as several
+        # lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
         return self._counted_log(rule)
@@ -367,9 +367,9 @@ class _ClickReader:
     def _resolved(self) -> ClickRule:
         """Return the rule with the source of η that is used.
 
-        If the user specified none, propensities in the log are used or,
-        without such a column, η is estimated. Raise DatasetError if the
-        column is required but missing.
+        If the user specified none, propensities in the log are used or, without such a
+        column, η is estimated. Raise DatasetError if the column is required but
+        missing.
         """
         has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
@@ -383,8 +383,8 @@ class _ClickReader:
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file, a shown document, to its result list.
 
-        ``line`` is its number, ``content`` its text. Raise FormatError
-        if it is invalid.
+        ``line`` is its number, ``content`` its text. Raise FormatError if it is
+        invalid.
         """
         # Read the cells of the line; empty ids are refused.
         columns = self._columns
@@ -405,8 +405,8 @@ class _ClickReader:
             self._propensities.append(
                 _parsed_propensity(self._path, line, cells[columns["propensity"]])
             )
-        # The number of the result list; it is found before the
-        # row is stored, as a new list may count the others.
+        # The number of the result list; it is found before the row is stored, as a new
+        # list may count the others.
         number = self._list(session, query, position)
         query_number = self._queries.setdefault(query, len(self._queries))
         document_number = self._documents.setdefault(document, len(self._documents))
@@ -421,9 +421,8 @@ class _ClickReader:
     def _list(self, session: str, query: str, position: int) -> int:
         """Return the number of the result list that a shown document belongs to.
 
-        A list is the documents of a session and query; without
-        sessions, a new one begins with another query, or where
-        positions do not increase.
+        A list is the documents of a session and query; without sessions, a new one
+        begins with another query, or where positions do not increase.
 
         When a new list begins and enough documents have been read, the lists before it
         are counted.
@@ -506,8 +505,7 @@ class _ClickReader:
     def _check_lists(self, table: Ints) -> None:
         """Raise FormatError for a list with a document or a position twice.
 
-        ``table`` has shape (documents, 6), with the columns `_LINE`,
-        `_LIST` and so on.
+        ``table`` has shape (documents, 6), with the columns `_LINE`, `_LIST` and so on.
         """
         for column, noun in ((_DOCUMENT, "document"), (_POSITION, "position")):
             # by list, then by document or position
@@ -555,16 +553,15 @@ class _Counts:
     def _merged(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
         """Merge parts, each (keys, sums, lines) with a row per key, into one of these.
 
-        Equal keys become one row, with the sums of their numbers and
-        their first line.
+        Equal keys become one row, with the sums of their numbers and their first line.
         """
         keys, sums, lines = (
             np.concatenate(arrays) for arrays in zip(*parts, strict=True)
         )
         if not len(keys):
             return keys, sums, lines
-        # Sort by the first column, then by the second, and so on;
-        # lexsort() sorts by its last key first.
+        # Sort by the first column, then by the second, and so on; lexsort() sorts by
+        # its last key first.
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
         begins = np.flatnonzero(
@@ -577,9 +574,9 @@ class _Counts:
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     """Return (winners, losers): the rows of the two documents of each pair.
 
-    ``table`` has a row per shown document, sorted by result list. A
-    clicked document wins over each unclicked one of its list or, by the
-    rule "skipped", over those above it.
+    ``table`` has a row per shown document, sorted by result list. A clicked document
+    wins over each unclicked one of its list or, by the rule "skipped", over those above
+    it.
     """
     begins = np.flatnonzero(np.diff(table[:, _LIST], prepend=-1))
     sizes = np.diff(begins, append=len(table))
@@ -588,9 +585,8 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     # First pair each clicked document with all documents of its list.
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
-    # Number of the first pair of each clicked document. The loser of
-    # pair number p is the row p - (that number) behind the first row of
-    # the list.
+    # Number of the first pair of each clicked document. The loser of pair number p is
+    # the row p - (that number) behind the first row of the list.
     first_pairs = np.cumsum(list_sizes) - list_sizes
     loser = np.repeat(
         begins[list_of_row[clicked]] - first_pairs, list_sizes
@@ -655,8 +651,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
-    # Only documents that were clicked, and shown
-    # at several positions, have information on η.
+    # Only documents that were clicked, and shown at several positions, have information
+    # on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -681,9 +677,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance of the log position of a click on each document.
 
-        A click's position is distributed like impressions times
-        position^-η. Uses `impressions`, `group` (the document of a row)
-        and `log_position`.
+        A click's position is distributed like impressions times position^-η. Uses
+        `impressions`, `group` (the document of a row) and `log_position`.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
@@ -697,8 +692,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
-    # The likelihood is concave, so that its maximum is
-    # the zero of the slope, or η = 0 if it only falls.
+    # The likelihood is concave, so that its maximum is the zero of the slope, or η = 0
+    # if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
@@ -725,16 +720,16 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     log : ClickLog
         Counts of the clicks.
     bias : PositionBias or None
-        Power law of the propensities; None if the weights in the log
-        already are those of a column of propensities.
+        Power law of the propensities; None if the weights in the log already are those
+        of a column of propensities.
 
     Raises
     ------
     DatasetError
         If no click gives a preference.
     """
-    # The inverse propensity of the clicked position is
-    # position^η; given propensities are in the weights already.
+    # The inverse propensity of the clicked position is position^η; given propensities
+    # are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(
@@ -751,8 +746,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
                 most=GREATEST
             )
         )
-    # The same pair at several positions becomes
-    # one preference with the sum of their weights.
+    # The same pair at several positions becomes one preference with the sum of their
+    # weights.
     counts = _Counts(3, 1)
     counts.add(
         np.column_stack([pairs.query, pairs.winner, pairs.loser]),

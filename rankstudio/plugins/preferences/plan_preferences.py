@@ -29,8 +29,8 @@ from rankstudio.plugins.preferences.preference_summary import (
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
-    The entry has its path and checksum and, for a log of clicks, the
-    rule by which they become preferences ("pairs" and "eta").
+    The entry has its path and checksum and, for a log of clicks, the rule by which they
+    become preferences ("pairs" and "eta").
 
     Parameters
     ----------
@@ -99,8 +99,7 @@ def named_for(
     Raises
     ------
     DataError
-        If the file cannot be read, or has a query or document that does
-        not exist.
+        If the file cannot be read, or has a query or document that does not exist.
     """
     source = named_preferences(path, rule)
     check_file(plan.changed(preferences=source), dataset)
@@ -112,9 +111,8 @@ def describe_preferences(
 ) -> PreferenceSummary:
     """Count the preferences of a plan in a fold's training part.
 
-    Without a ``number`` of a fold (None), count them in all parts of
-    all folds. Each query counts once, regardless of the number of
-    folds.
+    Without a ``number`` of a fold (None), count them in all parts of all folds. Each
+    query counts once, regardless of the number of folds.
 
     Raises
     ------
@@ -156,8 +154,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        If the file cannot be read, differs from that of the plan, or
-        has a query or document that does not exist.
+        If the file cannot be read, differs from that of the plan, or has a query or
+        document that does not exist.
     """
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
@@ -170,8 +168,7 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
         ):
             file.of_part(part, query_ids)
             checked_queries.update(part.query_ids)
-    # No part has a query of the file. Called for its error only, which
-    # says so.
+    # No part has a query of the file. Called for its error only, which says so.
     if not checked_queries:
         file.of_part(parts[0], query_ids)
 

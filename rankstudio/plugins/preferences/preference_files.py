@@ -152,8 +152,8 @@ class PreferenceFile:
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
         query = query[in_part]
-        # The rows of the documents; a negative
-        # number says that no single row was found.
+        # The rows of the documents; a negative number says that no single row was
+        # found.
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (
             documents.find(query, names[in_part])
@@ -181,17 +181,17 @@ class PreferenceFile:
     ) -> FormatError:
         """Return the error of a preference that does not fit the data.
 
-        ``preference`` is its position in the file, ``q`` the number of
-        its query in the data, ``winner`` and ``loser`` are the rows of
-        its documents; negative numbers say why there is none.
+        ``preference`` is its position in the file, ``q`` the number of its query in the
+        data, ``winner`` and ``loser`` are the rows of its documents; negative numbers
+        say why there is none.
         """
         # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
-        # The expected text depends on what was
-        # wrong: the query, or one of its documents.
+        # The expected text depends on what was wrong: the query, or one of its
+        # documents.
         if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -290,9 +290,8 @@ def _preferences_of_clicks(
 ) -> PreferenceFile:
     """Return the preferences of a click log, weighted by a rule for clicks.
 
-    The last ones are cached: ``checksum`` is that of the file's bytes,
-    so that a changed file is read again. Without a rule, the usual one
-    is used.
+    The last ones are cached: ``checksum`` is that of the file's bytes, so that a
+    changed file is read again. Without a rule, the usual one is used.
     """
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
@@ -328,11 +327,10 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     Parameters
     ----------
     path : str or path-like
-        File with lines of query, winner and loser, or log of clicks;
-        see :func:`read_preference_file`. A document is identified by
-        its id if the query contains that id (``docid = …`` in
-        comments), otherwise by its number among the query's documents
-        in the order of the data, from 1.
+        File with lines of query, winner and loser, or log of clicks; see
+        :func:`read_preference_file`. A document is identified by its id if the query
+        contains that id (``docid = …`` in comments), otherwise by its number among the
+        query's documents in the order of the data, from 1.
     data : RankingDataset
         The documents.
 
@@ -346,8 +344,7 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     FileAccessError
         If the file cannot be read.
     FormatError
-        At the first invalid line, or one with an unknown query or
-        document.
+        At the first invalid line, or one with an unknown query or document.
     DatasetError
         If no preference belongs to these data.
     """
@@ -389,14 +386,12 @@ class DocumentRows:
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
         """Find the documents of some data whose ids are among the names.
 
-        A name may also be a number, that of a document within its
-        query.
+        A name may also be a number, that of a document within its query.
         """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
-        # Query and name as one number, of which the first row and the
-        # number of rows.
+        # Query and name as one number, of which the first row and the number of rows.
         keys, first, count = np.unique(
             data.query_index[rows] * len(names) + name[rows],
             return_index=True,
@@ -424,8 +419,8 @@ class DocumentRows:
         -----
         O(l log D).
         """
-        # Any query will do for documents without one, whose rows
-        # are replaced in the end.
+        # Any query will do for documents without one, whose rows are replaced in the
+        # end.
         q = np.maximum(query, 0)
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
@@ -433,9 +428,8 @@ class DocumentRows:
         rows = np.where(
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
-        # An id takes precedence over a number. Query and name make one
-        # number, as in `keys`; -1 is no key, for positions behind the
-        # last key.
+        # An id takes precedence over a number. Query and name make one number, as in
+        # `keys`; -1 is no key, for positions behind the last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
         has_id = np.flatnonzero(np.append(self.keys, -1)[position] == key)
@@ -447,8 +441,7 @@ class DocumentRows:
 def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
     """Return the position of each id among the names, -1 for another id.
 
-    Some ids are looked up at a time, so that other threads can run in
-    between.
+    Some ids are looked up at a time, so that other threads can run in between.
     """
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
@@ -524,8 +517,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
-    # The first line that is not blank says the
-    # delimiter; it is skipped if it is a header.
+    # The first line that is not blank says the delimiter; it is skipped if it is a
+    # header.
     filled = [
         (line_number, line)
         for line_number, line in enumerate(text.lines, start=1)
@@ -568,8 +561,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     """Read preferences from plain ASCII text without quoted cells, by NumPy.
 
-    Unlike a loop over lines, this is fast and does not block other
-    threads. ``content`` are the bytes of the file.
+    Unlike a loop over lines, this is fast and does not block other threads. ``content``
+    are the bytes of the file.
 
     Returns
     -------
@@ -580,14 +573,14 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     text = np.frombuffer(raw, dtype=np.uint8)
     if not raw or not _is_simple_ascii(text):
         return None
-    # Where each line begins and ends; a file
-    # with a very long line is read line by line.
+    # Where each line begins and ends; a file with a very long line is read line by
+    # line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
-    # The first line that is not empty says the
-    # delimiter; it is skipped if it is a header.
+    # The first line that is not empty says the delimiter; it is skipped if it is a
+    # header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
     first = int(np.searchsorted(ends, n_leading_blanks))
     line = raw[starts[first] : ends[first]].decode()
@@ -619,9 +612,9 @@ def _columns(
 ) -> PreferenceColumns | None:
     """Return the preferences in the cells of l lines.
 
-    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end``
-    (l, 5) are the bounds of their cells in ``text``. Return None if a
-    cell is missing, too long or not a number.
+    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end`` (l, 5) are the
+    bounds of their cells in ``text``. Return None if a cell is missing, too long or not
+    a number.
     """
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
@@ -681,8 +674,8 @@ def _cell_bounds(
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
-    # The number in the text of each line's nth delimiter; 0, which is
-    # not used, where there is none.
+    # The number in the text of each line's nth delimiter; 0, which is not used, where
+    # there is none.
     number_in_text = np.where(exists, before[:, None] + nth, 0)
     separators = np.where(exists, delimiter_positions[number_in_text], end[:, None])
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
@@ -692,8 +685,7 @@ def _cell_bounds(
 def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return the begins and ends of cells in a text, without the blanks around them.
 
-    The arrays have the same shape. All cells move by one character at a
-    time.
+    The arrays have the same shape. All cells move by one character at a time.
     """
     begin = begin.copy()
     end = end.copy()
@@ -753,8 +745,8 @@ def _cells_of_line(
 ) -> list[str]:
     """Return the cells of a line, without the blanks around them.
 
-    Lines with quotes, or very long ones, need Python's reader of CSV.
-    Raise FormatError if it refuses the line.
+    Lines with quotes, or very long ones, need Python's reader of CSV. Raise FormatError
+    if it refuses the line.
     """
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]

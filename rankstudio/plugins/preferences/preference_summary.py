@@ -87,8 +87,8 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     m = query.size
     directed_pairs = np.unique(winner * m + loser)  # each pair of rows as one number
     winner_row, loser_row = np.divmod(directed_pairs, m)
-    # Pairs in both directions become one pair here, so
-    # that the difference is the number of contradictions.
+    # Pairs in both directions become one pair here, so that the difference is the
+    # number of contradictions.
     pairs = np.unique(
         np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row)
     )

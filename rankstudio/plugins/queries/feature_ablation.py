@@ -94,8 +94,7 @@ def relearned(
     chosen : Chosen
         The model, with the parameters that it was trained with.
     column : int
-        0-based column of the feature to leave out, one of
-        ``chosen.step.selected``.
+        0-based column of the feature to leave out, one of ``chosen.step.selected``.
     follow : callable, optional
         Called with every step and progress event; it may raise to end the training.
 
@@ -158,8 +157,8 @@ def _without_summand(
 ) -> Iterator[Step | WorkProgress]:
     """Train the ranker again with one feature left out of each sum of features.
 
-    The method of such a plan combines features to weighted sums, on which a
-    second method, the ranker, is trained. Yield progress, and then the model.
+    The method of such a plan combines features to weighted sums, on which a second
+    method, the ranker, is trained. Yield progress, and then the model.
     """
     assert plan.ranker_entry is not None
     data = train.for_method(accepts_sparse=False)
@@ -189,8 +188,8 @@ def _parameters_for_features(
 ) -> dict[str, Any]:
     """Return parameters for data that have only the features with some ids.
 
-    Other features are removed from parameters that list features, and the
-    number of features to select is removed: the method is to use all of them.
+    Other features are removed from parameters that list features, and the number of
+    features to select is removed: the method is to use all of them.
     """
     features = set(ids.tolist())
     changed = dict(parameters)

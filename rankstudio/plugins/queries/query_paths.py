@@ -93,8 +93,8 @@ def query_paths(
 ) -> QueryPaths:
     """Select features on the marked queries alone, and on all other queries alone.
 
-    ``marked`` has positions of queries, in order of their first document.
-    Each of the two groups needs at least two queries.
+    ``marked`` has positions of queries, in order of their first document. Each of the
+    two groups needs at least two queries.
     """
     rows = training_data(data)
     Q = rows.ptr.size - 1  # number of queries

@@ -66,8 +66,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     Returns
     -------
     ScoreContributions
-        The part of each feature in the score of each document, and a
-        constant rest.
+        The part of each feature in the score of each document, and a constant rest.
 
     Raises
     ------
@@ -97,9 +96,9 @@ def _nonlinear_contributions(
 ) -> ScoreContributions:
     """Split the scores of a nonlinear model by feature.
 
-    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n),
-    has the documents, ``column_of`` the column of each feature id, and
-    ``source`` a name of the model for errors.
+    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n), has the
+    documents, ``column_of`` the column of each feature id, and ``source`` a name of the
+    model for errors.
     """
     if beyond["kind"] == "sums":
         return _contributions_of_sums(beyond, X, column_of, source)
@@ -118,9 +117,9 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
 
-    Such a model ranks by weighted sums of features; a summand is a weight
-    times a value. If all summands of a document are 0, its part is divided by
-    the weights of the sum instead.
+    Such a model ranks by weighted sums of features; a summand is a weight times a
+    value. If all summands of a document are 0, its part is divided by the weights of
+    the sum instead.
     """
     # the weights of each sum, a row per sum
     sums = np.array(beyond["sums"], dtype=np.float64)
@@ -177,9 +176,8 @@ def _contributions_of_trees(
 ) -> ScoreContributions:
     """Split the scores of LightGBM's trees into Shapley values of the features.
 
-    ``beyond`` has the trees as text and the ids of their features,
-    ``column_of`` the column of ``X`` for each id, and ``source`` a name of
-    the model for errors.
+    ``beyond`` has the trees as text and the ids of their features, ``column_of`` the
+    column of ``X`` for each id, and ``source`` a name of the model for errors.
     """
     # Raises an error for damaged trees: the model may come from a file.
     trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
@@ -272,8 +270,8 @@ def _contributions_to_gaussian(
 ) -> Floats:
     """Split the scores of a Gaussian kernel, the weighted sum of exp(-γ||x - v||²), by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
+    ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
     - a for m documents. The result has the shape (m, s). The point between a
     and x at t is a + td.
 
@@ -313,9 +311,9 @@ def _contributions_to_polynomial(
 ) -> Floats:
     """Split the scores of a polynomial or linear kernel, (γ x'v + c)^d or x'v, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a
-    for m documents. The result has the shape (m, s).
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
+    ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a for m documents. The
+    result has the shape (m, s).
     """
     basis_vectors = vectors + start
     if kernel.function == "linear":
@@ -344,15 +342,15 @@ def _split_sum(
 ) -> Floats:
     """Split the scores of a kernel k that is a sum of products of kernels, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
+    ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
     - a for m documents. The result has the shape (m, s). The gradient at a +
     td is
 
         Σ b (i v + 2s (a + td - v)),
 
-    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d
-    follows from the score, so that the contributions sum to it exactly.
+    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d follows
+    from the score, so that the contributions sum to it exactly.
     """
     basis_vectors = vectors + start
 

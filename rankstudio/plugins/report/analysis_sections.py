@@ -26,8 +26,8 @@ from rankstudio.plugins.report.document import Block
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the tables of each analysis for each subject.
 
-    A subject is what an analysis reads: a run, a plan, a dataset or a training
-    part, with its name.
+    A subject is what an analysis reads: a run, a plan, a dataset or a training part,
+    with its name.
     """
     for entry in reported_analyses():
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)

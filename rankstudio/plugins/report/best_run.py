@@ -52,8 +52,8 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
         f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
     )
 
-    # Sentences on the best run, on its lead over
-    # the next run, and on the best single feature.
+    # Sentences on the best run, on its lead over the next run, and on the best single
+    # feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
         sentences.append(_next_sentence(group, best))
@@ -89,8 +89,7 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 def _single_sentence(run: ReportedRun, name: str) -> str:
     """Return a sentence that compares a run with the best single feature of each fold.
 
-    ``name`` is that of the measure. Return "" without the measure of single
-    features.
+    ``name`` is that of the measure. Return "" without the measure of single features.
     """
     single = run.result.baseline.get(name, nan)
     if isnan(single):
@@ -138,8 +137,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
     """Return the measure of each fold's best single feature in each query of the run's part.
 
-    The shape is (Q,), over the queries of all folds. None if the measure has no
-    values for each query.
+    The shape is (Q,), over the queries of all folds. None if the measure has no values
+    for each query.
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 

@@ -113,8 +113,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
 
-    # One row for each feature: name, id, number of
-    # folds if there are several, and its ranks.
+    # One row for each feature: name, id, number of folds if there are several, and its
+    # ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"

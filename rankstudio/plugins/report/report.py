@@ -229,8 +229,8 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
 
-    # What chooses the model: a left-out measure, the
-    # method's criterion, or a validation measure.
+    # What chooses the model: a left-out measure, the method's criterion, or a
+    # validation measure.
     if plan.leaves_out:
         units = "pairs of training documents" if plan.pairs_out else "training queries"
         criterion = f"{plan.chosen_by} on left-out {units}"

@@ -43,9 +43,8 @@ def cascade_result(
 ) -> Waiting[AnalysisResult]:
     """Find the best cascades of a run by time and the validation measure.
 
-    In a cascade, a cheap model ranks all documents, and a larger one ranks
-    the first of them again. A cascade is one of the best if no other is
-    both faster and better.
+    In a cascade, a cheap model ranks all documents, and a larger one ranks the first of
+    them again. A cascade is one of the best if no other is both faster and better.
 
     Parameters
     ----------
@@ -137,8 +136,8 @@ def _cascade_table(
     run: RunResult, front: CascadeFront, best: Cascade | None
 ) -> AnalysisTable:
     """Return the table of the best cascades, with the chosen one marked."""
-    # Lines above the table: the run, and the
-    # parameters of the path whose models are combined.
+    # Lines above the table: the run, and the parameters of the path whose models are
+    # combined.
     axes = zip(run.plan.axes, front.values, strict=True)
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")

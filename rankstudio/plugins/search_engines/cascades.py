@@ -175,8 +175,7 @@ def cascade_milliseconds(
 def _sorted_depths(depths: Sequence[int]) -> list[int]:
     """Return depths of cascades in ascending order, each once; ParameterError if invalid.
 
-    A depth is the number of documents per query that the second model ranks
-    again.
+    A depth is the number of documents per query that the second model ranks again.
     """
     sorted_depths = sorted(set(depths))
     if not sorted_depths or any(
@@ -270,8 +269,8 @@ def find_cascades(
     def cascade_of(position: int) -> Cascade:
         """Return the tried cascade at a position, with its test measure unless that is sealed.
 
-        Uses `tried`, `values`, `times`, `sizes`, `folds` and
-        `sealed` of the function around it.
+        Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the function
+        around it.
         """
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
@@ -353,8 +352,8 @@ class _Fold:
     ) -> None:
         """Make an evaluator of the measure `name` for each part of the fold.
 
-        `parts` are by name, and `steps` are the models. Scores
-        are computed when they are first needed, and stored.
+        `parts` are by name, and `steps` are the models. Scores are computed when they
+        are first needed, and stored.
         """
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
@@ -390,9 +389,8 @@ class _Fold:
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
         """Return the measure of a cascade of two models on a part of the fold.
 
-        `first` and `second` are indices of the models; without a `depth`,
-        only the first one ranks. NaN without the part, or without a feature
-        of the models.
+        `first` and `second` are indices of the models; without a `depth`, only the
+        first one ranks. NaN without the part, or without a feature of the models.
         """
         has_part = part in self._parts
         if not has_part or not all(

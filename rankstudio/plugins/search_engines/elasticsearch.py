@@ -40,8 +40,8 @@ def write(function: ScoreFunction) -> Files:
     Known feature definitions are exported unchanged. Trees are in RankLib's format,
     which identifies features by position in the feature set, from 1.
 
-    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and
-    the other file is its feature set.
+    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the other file
+    is its feature set.
     """
     features = _set_features(function)
     names = list(function.exported_columns)  # by column
@@ -51,8 +51,8 @@ def write(function: ScoreFunction) -> Files:
         # The definition is a text in the JSON of the model.
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        # Trees are in the format of RankLib, with
-        # the numbers of the features in the set.
+        # Trees are in the format of RankLib, with the numbers of the features in the
+        # set.
         shifted_trees = replace(
             function, trees=tuple(moved(tree, function) for tree in function.trees)
         )
@@ -75,8 +75,8 @@ def write(function: ScoreFunction) -> Files:
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     """Return the features of the model's feature set, as JSON objects.
 
-    They are those that were imported with the data. Without any, each input
-    gets a template that reads its field.
+    They are those that were imported with the data. Without any, each input gets a
+    template that reads its field.
     """
     if function.set_definitions:
         return [json.loads(definition) for definition in function.set_definitions]
@@ -137,8 +137,8 @@ def not_negative(
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in of Elasticsearch, in single precision.
 
-    `files` has the model under the key "", and its feature set. The result
-    has shape (m,), one score per document.
+    `files` has the model under the key "", and its feature set. The result has shape
+    (m,), one score per document.
     """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
@@ -172,8 +172,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
     """Change the values of a field to the scores that its query gives, in place.
 
-    `query` is that of :func:`field_query`, which reads the field and may
-    add a shift.
+    `query` is that of :func:`field_query`, which reads the field and may add a shift.
 
     `values` has shape (m,), and `name` is that of the feature.
 

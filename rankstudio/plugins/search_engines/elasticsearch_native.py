@@ -134,8 +134,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
-    `files` has the model under the key "", its only file. The result has
-    shape (m,), one score per document.
+    `files` has the model under the key "", its only file. The result has shape (m,),
+    one score per document.
 
     Scores of queries are floats; thresholds and sums are doubles.
     """

@@ -57,8 +57,8 @@ def write_script(function: ScoreFunction) -> Files:
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the script does.
 
-    `files` has the search with the script under the key "", its only file.
-    The result has shape (m,), one score per document.
+    `files` has the search with the script under the key "", its only file. The result
+    has shape (m,), one score per document.
 
     Scores are computed in doubles, raised to at least 0, and stored as floats.
     """
@@ -77,8 +77,8 @@ def _without_negative_terms(
 ) -> tuple[ScoreFunction, ...]:
     """Return the function with shifts by which no term of the sum is negative.
 
-    Elasticsearch allows no negative scores. A shift is added to an input;
-    it is a power of two, so that sums keep their digits.
+    Elasticsearch allows no negative scores. A shift is added to an input; it is a power
+    of two, so that sums keep their digits.
     """
     shifts = []
     for weight, low, high in zip(
@@ -134,8 +134,8 @@ def read_rank_features(
 
     The values have the precision of rank_feature fields.
 
-    `files` has the search under the key "", its only file. The result has
-    shape (m,), one score per document.
+    `files` has the search under the key "", its only file. The result has shape (m,),
+    one score per document.
 
     Raises
     ------

@@ -145,10 +145,9 @@ def _documents_of_response(
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    `queries` are the possible ids of the query that the response belongs
-    to. The query is read from one of the ``keys``. In the hits of a
-    response, only keys of query ids count, because a document may have its
-    own field "keywords" or "query".
+    `queries` are the possible ids of the query that the response belongs to. The query
+    is read from one of the ``keys``. In the hits of a response, only keys of query ids
+    count, because a document may have its own field "keywords" or "query".
     """
     # A list of responses, each with a query of its own.
     if isinstance(response, list):
@@ -215,8 +214,8 @@ def _texts_under_keys(
 ) -> tuple[str, ...]:
     """Return the texts and numbers under some keys, as texts.
 
-    The number 17.0 gives the texts "17" and "17.0", because the judgments
-    may have either.
+    The number 17.0 gives the texts "17" and "17.0", because the judgments may have
+    either.
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
@@ -248,8 +247,8 @@ def _logged_document(
     vespa_features = next(
         (fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None
     )
-    # Each program has the features in a form of
-    # its own; the keys decide which one it is.
+    # Each program has the features in a form of its own; the keys decide which one it
+    # is.
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
@@ -265,8 +264,8 @@ def _logged_document(
             queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"]))
         )
     elif vespa_features is not None:
-        # Documents of Vespa have several ids, any
-        # of which may be that of the judgments.
+        # Documents of Vespa have several ids, any of which may be that of the
+        # judgments.
         ids = (
             _texts_under_keys(fields, ("documentid",))
             + _texts_under_keys(hit, ("id",))
@@ -423,8 +422,7 @@ class JudgedDocuments:
     def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
         """Return under which query and document id a logged document is judged, and its number.
 
-        None if it is not judged. A logged document may have several
-        possible ids.
+        None if it is not judged. A logged document may have several possible ids.
         """
         for query in document.queries:
             numbers = self._numbers.get(query, {})
@@ -436,8 +434,7 @@ class JudgedDocuments:
     def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
         """Yield query and document id of each judged document that is not in the logs.
 
-        `rows` has a row number for each judged document, negative for such
-        a document.
+        `rows` has a row number for each judged document, negative for such a document.
         """
         for query, documents in self._numbers.items():
             yield from (
@@ -499,8 +496,8 @@ class _JoinedDocuments:
         query, judged_as, number = matched
         row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, judged_as, number, path)
-        # A document that is logged again replaces the
-        # earlier row; it is counted if its values differ.
+        # A document that is logged again replaces the earlier row; it is counted if its
+        # values differ.
         values_hash = hash(frozenset(document.values.items()))
         self._n_repeated += bool(
             self._rows[number] >= 0 and self._hashes[number] != values_hash
@@ -515,8 +512,7 @@ class _JoinedDocuments:
     ) -> None:
         """Raise a DatasetError if one judgment fits two documents of Vespa.
 
-        They have different whole ids, but the same part that the user
-        chose.
+        They have different whole ids, but the same part that the user chose.
         """
         full_id = next(
             (name for name in document.documents if _user_part_of_id(name)), judged_as
@@ -542,16 +538,15 @@ class _JoinedDocuments:
     def write(self, path: Path, share: float) -> None:
         """Write the waiting documents to the table.
 
-        ``share`` is the share of the logs that has been read, for the
-        progress.
+        ``share`` is the share of the logs that has been read, for the progress.
         """
         if not self._waiting:
             return
         # Features that occur for the first time become new columns.
         documents = [document for *_, document in self._waiting]
         self._add_columns(documents, path)
-        # Values that a document lacks are 0 or missing,
-        # depending on the program that logged it.
+        # Values that a document lacks are 0 or missing, depending on the program that
+        # logged it.
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
         # Columns with tensors are noted, and left out at the end.
@@ -566,9 +561,8 @@ class _JoinedDocuments:
         # Labels of the documents; negative grades count as 0.
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
-        # Queries are known only when all documents are read, so
-        # the piece has no runs of documents of a query; then
-        # `place_of` is not called.
+        # Queries are known only when all documents are read, so the piece has no runs
+        # of documents of a query; then `place_of` is not called.
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
@@ -592,8 +586,7 @@ class _JoinedDocuments:
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
             raise _feature_count_error(path, len(self._columns))
-        # Earlier rows would need 0 from one engine, and no value from
-        # another.
+        # Earlier rows would need 0 from one engine, and no value from another.
         if new and len(self._absent) > 1:
             text = tr(
                 "{path}: found the new feature {name}; logs of several engines must have the same features."
@@ -623,8 +616,8 @@ class _JoinedDocuments:
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _feature_count_error(path, 0)
-        # Names are compared as they are shown, because
-        # different names may look the same on one line.
+        # Names are compared as they are shown, because different names may look the
+        # same on one line.
         titles = list(map(one_line, names))
         if repeated := next(
             (name for name, n in Counter(titles).items() if n > 1), None
@@ -633,8 +626,8 @@ class _JoinedDocuments:
                 "{path}: found two features named {name}, expected different names."
             )
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
-        # The rows were written in the order of the logs; they
-        # are gathered in the order of the judgments, by query.
+        # The rows were written in the order of the logs; they are gathered in the order
+        # of the judgments, by query.
         sizes = np.bincount(
             self._judged.query[logged_rows], minlength=len(self._judged.queries)
         )
@@ -684,8 +677,8 @@ class _JoinedDocuments:
             sentences.append(
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
-        # Values that cannot be feature values, and
-        # documents that were logged several times.
+        # Values that cannot be feature values, and documents that were logged several
+        # times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             listed_tensors = sorted(self._tensors)[:_MAX_LISTED_IDS]
@@ -736,8 +729,8 @@ def read_logs(
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return the grade 0 for every logged document, by query and document.
 
-    For logs without judgments, which are only scored. Of several possible
-    ids of a query or a document, the first one is used.
+    For logs without judgments, which are only scored. Of several possible ids of a
+    query or a document, the first one is used.
     """
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
@@ -757,8 +750,8 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
-    # Read the logs once. A dict keeps the order
-    # of the documents, and each of them once.
+    # Read the logs once. A dict keeps the order of the documents, and each of them
+    # once.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:

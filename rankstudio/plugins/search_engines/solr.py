@@ -84,8 +84,7 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     """Return an input of a Solr model as JSON.
 
-    A feature with a shift has a normalizer, which computes (value - avg) /
-    std.
+    A feature with a shift has a normalizer, which computes (value - avg) / std.
     """
     if not model_input.shift:
         return {"name": model_input.exported_name}
@@ -115,8 +114,8 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack.
 
-    The sum is ``value`` as a float. Because of rounding, the neighbors of
-    the difference are tried, too; if none fits, the difference is used.
+    The sum is ``value`` as a float. Because of rounding, the neighbors of the
+    difference are tried, too; if none fits, the difference is used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
@@ -137,8 +136,8 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
-    `files` has the model under the key ""; its features are
-    not read. The result has shape (m,), one score per document.
+    `files` has the model under the key ""; its features are not read. The result has
+    shape (m,), one score per document.
 
     Solr computes in single precision, and raises every threshold by a millionth.
     """
@@ -172,8 +171,8 @@ def _normalized_values(
 def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
     """Return a node of Solr's JSON, and the nodes below it, as nested tuples.
 
-    Solr raises each threshold by a millionth. `columns` has the column of
-    each feature by name.
+    Solr raises each threshold by a millionth. `columns` has the column of each feature
+    by name.
     """
     if "value" in node:
         return float(node["value"])

@@ -49,8 +49,8 @@ def write(function: ScoreFunction) -> Files:
             f"rank-profile {function.name} inherits default {{",
             *_lines_before_expression(names),
         ]
-    # The profile: comments, the sections before
-    # the expression, and the sum of the terms.
+    # The profile: comments, the sections before the expression, and the sum of the
+    # terms.
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(
@@ -99,8 +99,8 @@ def _if_text(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the expression of a rank profile, in double precision like Vespa.
 
-    `files` has the profile under the key "", its only file. The result has
-    shape (m,), one score per document.
+    `files` has the profile under the key "", its only file. The result has shape (m,),
+    one score per document.
     """
     _, _, body = files[""].decode().partition("expression {")
     values = {
@@ -148,8 +148,7 @@ class _Expression:
     def _factor(self) -> Floats:
         """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ().
 
-        The ``if`` is written ``if (a <= b, c, d)``: c where a
-        is at most b, else d.
+        The ``if`` is written ``if (a <= b, c, d)``: c where a is at most b, else d.
         """
         match self._next():
             case "-":

@@ -67,8 +67,8 @@ def read_arrow(
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
-        # pyarrow reads the file itself. This reports progress or, of
-        # a file not in memory, computes its checksum.
+        # pyarrow reads the file itself. This reports progress or, of a file not in
+        # memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
@@ -186,9 +186,8 @@ class _ArrowFile:
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield (number of the first row, from 0, rows as a table of pyarrow).
 
-        A table has at most ``ROWS`` rows. Lists of numbers become a
-        column for each position in them. Raise FileAccessError for a
-        damaged file.
+        A table has at most ``ROWS`` rows. Lists of numbers become a column for each
+        position in them. Raise FileAccessError for a damaged file.
         """
         n_done = 0
         batches = self.batches()
@@ -268,8 +267,7 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-        # Rows that have a list: the length of a missing list is NaN,
-        # and not compared.
+        # Rows that have a list: the length of a missing list is NaN, and not compared.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         # The first list of the file gives the length of all others.
@@ -371,8 +369,8 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 def _without_lists(table: Any) -> Any:
     """Return a table of pyarrow in which lists of numbers became columns.
 
-    A column of lists of length d is replaced by d columns of numbers,
-    which have its name and their position.
+    A column of lists of length d is replaced by d columns of numbers, which have its
+    name and their position.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 

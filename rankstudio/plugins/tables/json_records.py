@@ -61,8 +61,8 @@ def read_records(
 ) -> TableFacts:
     """Read the records of JSON of a part, and pass their documents to a builder.
 
-    A record is an object, and its values are the cells of a row. Return
-    facts about the whole part, such as its number of features.
+    A record is an object, and its values are the cells of a row. Return facts about the
+    whole part, such as its number of features.
 
     The keys of the first records are the columns; later records may leave some of them
     out.
@@ -104,8 +104,7 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
     """Yield the records of a file as blocks of rows.
 
-    The keys of the first block are the columns: later records may have
-    no others.
+    The keys of the first block are the columns: later records may have no others.
     """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
@@ -191,8 +190,7 @@ class _Block:
 def _as_array(values: list[Any]) -> NDArray[Any]:
     """Return values as an array of numbers or, if any is none, of objects.
 
-    Objects keep lists within it apart, which NumPy would turn into
-    columns.
+    Objects keep lists within it apart, which NumPy would turn into columns.
     """
     if {type(value) for value in values} <= {int, float}:
         try:

@@ -118,8 +118,8 @@ class CatBoostSelection(PathSelector):
         n = rows.X.shape[1]
         columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
-        # The number of features after each stage falls
-        # by the same factor from stage to stage.
+        # The number of features after each stage falls by the same factor from stage to
+        # stage.
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
         sizes = [
             round(columns_left.size ** (1 - s / n_stages))
@@ -141,8 +141,8 @@ class CatBoostSelection(PathSelector):
                 eliminated = yield from part_of(
                     growing, (number - 1) / n_stages, number / n_stages
                 )
-            # The least important column comes first in `eliminated`,
-            # and the one dropped last comes first in `dropped`.
+            # The least important column comes first in `eliminated`, and the one
+            # dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
             columns_left = np.delete(columns_left, eliminated)
         # The features that no stage dropped come first.

@@ -313,8 +313,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
             )
         lightgbm = lightgbm_library(LAMBDAMART.label)
-        # LightGBM reads data in several shards
-        # itself, and bins them by a sample of rows.
+        # LightGBM reads data in several shards itself, and bins them by a sample of
+        # rows.
         rows: Any = data.X
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
@@ -340,8 +340,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
-                    # Gains are sums over all trees so far, so that
-                    # a difference is the gain of the last tree.
+                    # Gains are sums over all trees so far, so that a difference is the
+                    # gain of the last tree.
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
@@ -353,8 +353,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                         candidates=np.empty(0),
                         grown=grown,
                     )
-                # All later trees would have no gain either,
-                # unless each tree has its own sample of features.
+                # All later trees would have no gain either, unless each tree has its
+                # own sample of features.
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
                 if no_split_gains and next_tree_is_equal:
                     break

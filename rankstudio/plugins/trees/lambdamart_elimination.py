@@ -27,12 +27,11 @@ from rankstudio.plugins.trees.retrained_trees import RetrainedTrees
 class LambdaMARTElimination(RetrainedTrees):
     """LambdaMART elimination drops the least important features, and trains LambdaMART again.
 
-    Pan et al. 2009 call it feature-importance-based backward elimination.
-    They start it from random subsets of the features; here it starts from
-    all features, like the elimination of Guyon et al. 2002. The last
-    remaining feature is the first of the path, and LambdaMART ranks with
-    the first 1, 2, … k features. Of equally important features, such as
-    those without a split, the later column is dropped first.
+    Pan et al. 2009 call it feature-importance-based backward elimination. They start it
+    from random subsets of the features; here it starts from all features, like the
+    elimination of Guyon et al. 2002. The last remaining feature is the first of the
+    path, and LambdaMART ranks with the first 1, 2, … k features. Of equally important
+    features, such as those without a split, the later column is dropped first.
 
     Parameters
     ----------
@@ -43,19 +42,18 @@ class LambdaMARTElimination(RetrainedTrees):
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used.
     importance : {"gain", "split"}, default "gain"
-        Importance by which features are dropped: the total gain of the
-        splits on a feature, or their number.
+        Importance by which features are dropped: the total gain of the splits on a
+        feature, or their number.
     dropped_share : float, optional
-        Share of the remaining features that a round drops, rounded down;
-        greater than 0, up to 1. At least one feature is dropped, and at
-        least one is kept: 1 uses only the importances of the model with
-        all features. By default, every round drops one feature.
+        Share of the remaining features that a round drops, rounded down; greater than
+        0, up to 1. At least one feature is dropped, and at least one is kept: 1 uses
+        only the importances of the model with all features. By default, every round
+        drops one feature.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        Model with all selected features, in ascending order of their
-        columns.
+        Model with all selected features, in ascending order of their columns.
     coef_ : ndarray of shape (n,)
         Total gain of the splits on each feature. The model is not linear.
     support_, selection_order_ : ndarray
@@ -69,9 +67,9 @@ class LambdaMARTElimination(RetrainedTrees):
 
     Notes
     -----
-    The fit costs as much as n fits of LambdaMART for n features, or fewer
-    with ``dropped_share`` and k < n. A model that was trained to drop
-    features is also the model of its size.
+    The fit costs as much as n fits of LambdaMART for n features, or fewer with
+    ``dropped_share`` and k < n. A model that was trained to drop features is also the
+    model of its size.
 
     Examples
     --------

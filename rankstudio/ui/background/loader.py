@@ -85,11 +85,9 @@ class Loader(QObject):
         handle : callable
             Called with the dataset.
         end : callable, optional
-            Called with the outcome, also of
-            success; then `refused` is not emitted.
+            Called with the outcome, also of success; then `refused` is not emitted.
         recorded : RecordedData, optional
-            Record that the data have to agree
-            with; other data are refused.
+            Record that the data have to agree with; other data are refused.
         """
         if self._job is not None:
             self._job.abandon()

@@ -31,11 +31,9 @@ class Computation:
     Attributes
     ----------
     what : str
-        Beginning of the sentence on a failure,
-        such as "Estimating densities".
+        Beginning of the sentence on a failure, such as "Estimating densities".
     work : JobFunction
-        Called on the worker's thread; see
-        `computation` for a plain function.
+        Called on the worker's thread; see `computation` for a plain function.
     show : callable
         Called on the window's thread with each message.
     """
@@ -74,16 +72,14 @@ class OnDemand(QObject):
         Returns a tuple of everything that the computation depends on; None if nothing
         can be computed. It is called often.
     compute : callable
-        Called if the key has changed; returns the
-        `Computation`. It may show known values at once,
-        and return None if nothing remains to be computed.
+        Called if the key has changed; returns the `Computation`. It may show known
+        values at once, and return None if nothing remains to be computed.
     failed : callable
         Called with a sentence if the computation fails.
     slot : str
         Of two waiting jobs of one slot only the later is carried out.
     panel : QWidget, optional
-        The panel that shows the results;
-        nothing is computed while it is hidden.
+        The panel that shows the results; nothing is computed while it is hidden.
     on : iterable of SignalInstance
         Signals after which the key is compared with the last one.
     clear : callable, optional
@@ -94,8 +90,7 @@ class OnDemand(QObject):
     stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
-        Whether jobs that arrive meanwhile
-        are carried out between two messages.
+        Whether jobs that arrive meanwhile are carried out between two messages.
     """
 
     def __init__(

@@ -36,8 +36,7 @@ class BackgroundSimulation(QObject):
     worker : Worker
         The worker, which may carry out other tasks between two steps.
     description : str
-        Beginning of the sentence on a failure,
-        such as "Simulating estimates".
+        Beginning of the sentence on a failure, such as "Simulating estimates".
     slot : str
         Slot of the simulation's tasks; see `Job`.
 
@@ -82,9 +81,8 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns the generator; called on the worker's
-            thread. The generator may yield None without a
-            new result, so that other tasks can come between.
+            Returns the generator; called on the worker's thread. The generator may
+            yield None without a new result, so that other tasks can come between.
         """
         self._drop()
         self._steps = _generator_made_on_first_use(make)
@@ -135,8 +133,7 @@ class BackgroundSimulation(QObject):
             return
         if update is not None:
             self.grew.emit(update)
-        # What listens may have paused,
-        # stopped or restarted the simulation.
+        # What listens may have paused, stopped or restarted the simulation.
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 

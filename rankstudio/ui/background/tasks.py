@@ -128,9 +128,8 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
-    # Notes are the names, groups and costs that the
-    # user gave features of these data; costs count
-    # only if they are known for every feature.
+    # Notes are the names, groups and costs that the user gave features of these data;
+    # costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
@@ -138,8 +137,7 @@ def _open_dataset(
     ):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
-        # the feature set does not fit if the
-        # user has chosen other columns since
+        # the feature set does not fit if the user has chosen other columns since
         with suppress(DatasetError):
             annotated = with_feature_set(annotated, notes.feature_set)
     if notes.names:
@@ -182,8 +180,7 @@ def _with_progress(
 class FoldCache:
     """Caches prepared folds, and computes paths and tests models on them.
 
-    All methods are called on one worker's
-    thread, so no locks are needed.
+    All methods are called on one worker's thread, so no locks are needed.
     """
 
     def __init__(self) -> None:
@@ -199,8 +196,7 @@ class FoldCache:
         Raises
         ------
         Cancelled
-            If ``cancelled`` returns True, which
-            is checked at each report of progress.
+            If ``cancelled`` returns True, which is checked at each report of progress.
         """
         # A unit has a position among the combinations of its run. This one belongs to
         # no run, so that any number will do.
@@ -211,10 +207,9 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # The best step is selected by the rule "best", as other
-        # rules fail if no model meets them. A fold may have no
-        # validation part until the data are divided as the plan
-        # says; then the method's own criterion selects.
+        # The best step is selected by the rule "best", as other rules fail if no model
+        # meets them. A fold may have no validation part until the data are divided as
+        # the plan says; then the method's own criterion selects.
         select_by = (
             request.plan.select_by
             if request.plan.select_by in path.validation
@@ -237,8 +232,7 @@ class FoldCache:
         None is yielded if no step was done in that time, so that other tasks can come
         between.
         """
-        # The fold yields a row of measures for
-        # each step, or progress within a step.
+        # The fold yields a row of measures for each step, or progress within a step.
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MAX_WAIT_SECONDS

@@ -72,13 +72,11 @@ class Job:
     Parameters
     ----------
     description : str
-        Beginning of the sentence on a
-        failure, such as "Loading MQ2008".
+        Beginning of the sentence on a failure, such as "Loading MQ2008".
     function : JobFunction
         Called on the worker thread.
     on_message, on_end : callable
-        Called on the GUI thread with each message,
-        and once with the :class:`Outcome`.
+        Called on the GUI thread with each message, and once with the :class:`Outcome`.
     is_step : callable
         Returns whether a message ends a single step.
     slot : str
@@ -111,8 +109,7 @@ class Job:
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
-        # Notified when the job may go on or
-        # has to stop; guards what follows.
+        # Notified when the job may go on or has to stop; guards what follows.
         self._state = threading.Condition()
         self._cancelled = False
         self._paused = paused
@@ -314,9 +311,8 @@ def _carry_out(
         messages = job.function(job.cancelled)
         while job.permission():
             try:
-                # A lack of memory becomes an error that names
-                # the job, and long work of the engine stops
-                # within a message if the job is cancelled.
+                # A lack of memory becomes an error that names the job, and long work of
+                # the engine stops within a message if the job is cancelled.
                 with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
@@ -325,8 +321,7 @@ def _carry_out(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
-            # If the window lags behind, wait until
-            # it has read some of the messages.
+            # If the window lags behind, wait until it has read some of the messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
         if hasattr(messages, "close"):  # an iterator need not be a generator
@@ -366,8 +361,7 @@ class Worker(QObject):
     name : str
         Name of the thread in debuggers.
     interval : int
-        Milliseconds between two deliveries
-        while there is something to do.
+        Milliseconds between two deliveries while there is something to do.
     """
 
     drained = Signal()
@@ -382,8 +376,7 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
-        # While there are jobs, the timer
-        # delivers their messages on this thread.
+        # While there are jobs, the timer delivers their messages on this thread.
         self._timer = QTimer(self)
         self._timer.setInterval(interval)
         self._timer.timeout.connect(self._drain)
@@ -429,11 +422,9 @@ class Worker(QObject):
         *arguments
             Arguments of the function.
         on_done : callable
-            Called on the GUI thread with the
-            value that the function returned.
+            Called on the GUI thread with the value that the function returned.
         on_error : callable
-            Called on the GUI thread with a
-            sentence if the function failed.
+            Called on the GUI thread with a sentence if the function failed.
         slot : str
             Of two waiting jobs with the same slot, only the later one is carried out; "" for a slot of its
             own.
@@ -441,8 +432,7 @@ class Worker(QObject):
         Returns
         -------
         Job
-            After :meth:`Job.abandon`, neither
-            ``on_done`` nor ``on_error`` is called.
+            After :meth:`Job.abandon`, neither ``on_done`` nor ``on_error`` is called.
         """
 
         def work(_: CancelFlag) -> Iterator[Result]:

@@ -117,11 +117,10 @@ class ComparisonDialog(QDialog):
         self._pipelines = pipelines
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        # numbers of all runs that were in
-        # the list since the dialog opened
+        # numbers of all runs that were in the list since the dialog opened
         self._listed_runs: set[int] = set()
-        # whether the table has columns of data and
-        # of labels; None before the first time
+        # whether the table has columns of data and of labels; None before the first
+        # time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
@@ -145,8 +144,7 @@ class ComparisonDialog(QDialog):
                 theme,
                 (),
                 "comparison-pipelines",
-                # what identifies a row: its pipeline,
-                # its data and its judge's labels
+                # what identifies a row: its pipeline, its data and its judge's labels
                 lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
@@ -171,8 +169,7 @@ class ComparisonDialog(QDialog):
     def rows(self) -> tuple[Pipeline, ...]:
         """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
 
-        A pipeline is a method of selection
-        with a ranker, on one dataset.
+        A pipeline is a method of selection with a ranker, on one dataset.
         """
         plans = [*self._listed_plans, *self._new_plans()]
         rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
@@ -308,8 +305,8 @@ class ComparisonDialog(QDialog):
     def _new_plans(self) -> list[Plan]:
         """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
 
-        A method that does not fit the ranker or the form is left out, and the reason
-        is shown.
+        A method that does not fit the ranker or the form is left out, and the reason is
+        shown.
         """
         plans = []
         for key in ticked(self.methods):
@@ -317,8 +314,7 @@ class ComparisonDialog(QDialog):
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        # The listed plans are distinct already,
-        # so the new ones follow after them.
+        # The listed plans are distinct already, so the new ones follow after them.
         return self._pipelines.distinct([*self._listed_plans, *plans])[
             len(self._listed_plans) :
         ]
@@ -326,8 +322,7 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
-        # The ranker that each selector has by
-        # default (None chooses none), once each.
+        # The ranker that each selector has by default (None chooses none), once each.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]
@@ -390,9 +385,8 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
-        # When the dialog is accepted, it ticks or
-        # unticks every run that was ever in its list,
-        # even if the pipeline has left the list.
+        # When the dialog is accepted, it ticks or unticks every run that was ever in
+        # its list, even if the pipeline has left the list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
@@ -405,8 +399,7 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
-        # The plans that have to run; without
-        # any, the button only compares.
+        # The plans that have to run; without any, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(
@@ -423,8 +416,7 @@ class ComparisonDialog(QDialog):
     def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
         """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time.
 
-        ``plans`` are those of the pipelines
-        ``rows`` that have no run yet.
+        ``plans`` are those of the pipelines ``rows`` that have no run yet.
         """
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
@@ -504,8 +496,7 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    Data and labels have a column only
-    if several of them are ticked.
+    Data and labels have a column only if several of them are ticked.
     """
     data = Column(
         "data",
@@ -558,8 +549,7 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    A state without a text of its own, such
-    as failed, means that it was interrupted.
+    A state without a text of its own, such as failed, means that it was interrupted.
     """
     if row.state is None:
         return tr("not run")

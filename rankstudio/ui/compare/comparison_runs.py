@@ -74,8 +74,8 @@ class ComparisonRuns(Controller):
         self._models = models
         self._settings = settings
         self._window = parent
-        # Plans that wait until their data are open;
-        # those of a group read the same data.
+        # Plans that wait until their data are open; those of a group read the same
+        # data.
         self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -98,8 +98,7 @@ class ComparisonRuns(Controller):
     def open(self, path: str, *, every_label: bool = False) -> None:
         """Show the dialog with the comparison of a file selected, then tick and start the chosen runs.
 
-        An empty path selects no file; `every_label`
-        ticks the labels of all judges.
+        An empty path selects no file; `every_label` ticks the labels of all judges.
         """
         try:
             dialog = self.dialog(path, every_label=every_label)
@@ -107,8 +106,7 @@ class ComparisonRuns(Controller):
             self.failed.emit(str(error))
             return
         if dialog.exec():
-            # Runs of the list are compared, or
-            # not, as they are ticked there.
+            # Runs of the list are compared, or not, as they are ticked there.
             for key, is_ticked in dialog.ticks().items():
                 self._models.marks.tick(key, is_ticked)
             plans = dialog.plans()  # those that have to run
@@ -121,9 +119,8 @@ class ComparisonRuns(Controller):
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
-        Comparisons that come with the program are offered,
-        too; the file is the first. ``every_label`` ticks
-        the label columns of all judges.
+        Comparisons that come with the program are offered, too; the file is the first.
+        ``every_label`` ticks the label columns of all judges.
 
         Raises
         ------
@@ -158,13 +155,11 @@ class ComparisonRuns(Controller):
     def start(self, plans: Sequence[Plan]) -> None:
         """Run the plans, beginning with the plans on the open data."""
         session = self._models.session
-        # Plans of a group have the same data,
-        # read and divided in the same way.
+        # Plans of a group have the same data, read and divided in the same way.
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
             groups.setdefault((plan.data, *reading(plan)), []).append(plan)
-        # Runs on the open data are queued; other
-        # data are opened one after the other.
+        # Runs on the open data are queued; other data are opened one after the other.
         for key, group in groups.items():
             dataset = session.dataset
             if (
@@ -185,8 +180,7 @@ class ComparisonRuns(Controller):
     def _key_of_open_data(self) -> tuple[object, ...]:
         """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if they are not read as the
-        form's plan says by now; () equals no key.
+        Return () if they are not read as the form's plan says by now; () equals no key.
         """
         plan = self._models.session.plan
         return (
@@ -197,8 +191,7 @@ class ComparisonRuns(Controller):
     def _load_next(self) -> None:
         """Open the data of the next group of plans, and then queue the group's runs.
 
-        Do nothing while other data are being
-        opened; their end calls this method again.
+        Do nothing while other data are being opened; their end calls this method again.
         """
         if not self._waiting_groups or self._models.loader.busy:
             return
@@ -207,9 +200,8 @@ class ComparisonRuns(Controller):
         def queue(dataset: FoldedDataset) -> None:
             """Queue the plans of ``group``, of the method, on their data, which are open now.
 
-            An interrupted run of a study has a record of
-            its data only. If these are its data, the run
-            gets the open dataset, so that it is resumed.
+            An interrupted run of a study has a record of its data only. If these are
+            its data, the run gets the open dataset, so that it is resumed.
             """
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
@@ -219,8 +211,7 @@ class ComparisonRuns(Controller):
                 if (record := pipelines.interrupted(plan)) is not None
             ]
 
-            # Called with the interrupted runs
-            # that were computed on these data.
+            # Called with the interrupted runs that were computed on these data.
             def adopt(records: list[RunRecord]) -> None:
                 self._models.runs.adopt(records, dataset)
                 self._queue(plans, dataset)
@@ -231,8 +222,8 @@ class ComparisonRuns(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # All plans of the group read the data in
-        # the same way, so the first one tells how.
+        # All plans of the group read the data in the same way, so the first one tells
+        # how.
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
@@ -240,14 +231,12 @@ class ComparisonRuns(Controller):
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
-        # A new run is shown only if no run
-        # is shown and its data are open.
+        # A new run is shown only if no run is shown and its data are open.
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # An interrupted run can be resumed only on
-            # its own data. One whose files have changed
-            # since has the same path, but other data.
+            # An interrupted run can be resumed only on its own data. One whose files
+            # have changed since has the same path, but other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:  # so that the window shows it, too
@@ -270,8 +259,7 @@ class ComparisonRuns(Controller):
     def _rankers(self) -> tuple[Offer, ...]:
         """Return the entries of the rankers, the methods that select no features.
 
-        Before them is the selector's own model,
-        to which the dialog gives its label.
+        Before them is the selector's own model, to which the dialog gives its label.
         """
         return (
             Offer(OWN_MODEL, ""),
@@ -285,8 +273,7 @@ class ComparisonRuns(Controller):
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
         """Return the label columns of the open data, if several judges have labeled them.
 
-        The one in use is ticked, or with
-        ``are_all_chosen`` all of them.
+        The one in use is ticked, or with ``are_all_chosen`` all of them.
         """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
@@ -299,12 +286,10 @@ class ComparisonRuns(Controller):
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the open data, the data of a plan, the recently opened data and the sample.
 
-        The data of the plan are ticked,
-        or without a plan the open data.
+        The data of the plan are ticked, or without a plan the open data.
         """
-        # Sources are the paths of data, or "sample".
-        # Studies and plans (".toml") among the
-        # recently opened files are no data.
+        # Sources are the paths of data, or "sample". Studies and plans (".toml") among
+        # the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []
@@ -339,8 +324,7 @@ def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
     """Return the entry of data, disabled if they are neither known nor on the disk.
 
-    The sample and the open data are
-    known, even if there is no such path.
+    The sample and the open data are known, even if there is no such path.
     """
     is_available = is_known or is_there(Path(source))
     hint = (

@@ -62,8 +62,7 @@ def draw_difference(
     middle = rect.center().y() + 0.5
 
     def x_of(value: float) -> float:
-        # values outside the scale, such as
-        # infinite ends, are drawn at its ends
+        # values outside the scale, such as infinite ends, are drawn at its ends
         return (
             rect.left() + _SCALE_MARGIN + (min(max(value, low), high) - low) * per_unit
         )
@@ -144,8 +143,7 @@ _ROLE_TEXTS = {
 
 def is_better(run: ComparedRun, name: str) -> bool:
     """Return whether a run is significantly better than the reference by a measure."""
-    # A run that was not tested has no
-    # comparison, or no corrected p-value yet.
+    # A run that was not tested has no comparison, or no corrected p-value yet.
     if run.found is None or run.p_holm is None:
         return False
     is_above = run.found.mean_difference > 0
@@ -160,8 +158,7 @@ class DifferenceCells:
     Parameters
     ----------
     compared : callable
-        Returns the comparison of a run, given
-        the run's number; None if it has none.
+        Returns the comparison of a run, given the run's number; None if it has none.
     scale : callable
         Returns the common scale of a run's group, given the run's number; None if the
         group has none.
@@ -262,8 +259,7 @@ class DifferenceCells:
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
         run = self._compared(row.key)
-        # `found` is the paired test of
-        # the run, once it is computed.
+        # `found` is the paired test of the run, once it is computed.
         return (
             ""
             if run is None or run.found is not None

@@ -56,8 +56,7 @@ class ComparisonScope:
 
     Attributes
     ----------
-    session, runs, measured, marks
-    worker : Worker
+    session, runs, measured, marks worker : Worker
         Computes the contents of the views.
     """
 
@@ -107,9 +106,8 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
-        # The groups of the last call are returned as long as
-        # the data and all results and plans are the same.
-        # Results are compared by their ids, as they are large.
+        # The groups of the last call are returned as long as the data and all results
+        # and plans are the same. Results are compared by their ids, as they are large.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -124,8 +122,7 @@ class ComparisonScope:
             if last_key == key:
                 return last_groups
         groups = run_groups(self.runs.records, measured, first_data)
-        # `measured` keeps the results alive, so
-        # that no other result gets their ids.
+        # `measured` keeps the results alive, so that no other result gets their ids.
         self._last_groups = key, measured, groups
         return groups
 
@@ -135,8 +132,7 @@ class ComparisonScope:
         shown_run = self.runs.shown
         if dataset is None:
             return None
-        # Only groups on the open data; the
-        # shown run may be on other data.
+        # Only groups on the open data; the shown run may be on other data.
         on_data = {
             record.key
             for record in self.runs.records
@@ -260,9 +256,8 @@ class PairedTests(Controller):
     def _key(self) -> Key | None:
         """Return all that decides which test is next.
 
-        `OnDemand` calls `_next_test` whenever this value has
-        changed. The identity of a result changes when its run
-        is measured anew. The number of tests changes with
+        `OnDemand` calls `_next_test` whenever this value has changed. The identity of a
+        result changes when its run is measured anew. The number of tests changes with
         each test that is done, so that the next one follows.
         """
         runs = self._scope.finished()
@@ -274,8 +269,7 @@ class PairedTests(Controller):
     def _next_test(self) -> Computation | None:
         """Show the finished tests, and return the computation of the next one.
 
-        Tests of the shown group come first.
-        Return None if no test is missing.
+        Tests of the shown group come first. Return None if no test is missing.
         """
         name = self._session.measure
         shown_group = self._scope.group()
@@ -303,8 +297,7 @@ class PairedTests(Controller):
         self.changed.emit()
         if not waiting:
             return None
-        # False is less than True, so a test
-        # of the shown group is the first.
+        # False is less than True, so a test of the shown group is the first.
         _, key, reference = min(waiting, key=lambda entry: entry[0])
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
@@ -321,9 +314,8 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return the key under which the test of a run against a reference is stored.
 
-        It contains how both runs are measured: the
-        measure, whether that measure chose their models,
-        their conventions, and the part of the data.
+        It contains how both runs are measured: the measure, whether that measure chose
+        their models, their conventions, and the part of the data.
         """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
@@ -411,11 +403,9 @@ class CurvesFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the quantities of the x axis, and return what the curves depend on.
 
-        The curves are computed anew when this
-        value differs from the one before.
+        The curves are computed anew when this value differs from the one before.
         """
-        # `shares_differ`: whether runs learned
-        # from different shares of the queries.
+        # `shares_differ`: whether runs learned from different shares of the queries.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -426,8 +416,7 @@ class CurvesFeeder(Controller):
         test_is_open = has_test_part and not any(
             self._session.is_sealed(record.dataset) for record in records
         )
-        # Test measures are offered only
-        # if no run is on sealed data.
+        # Test measures are offered only if no run is on sealed data.
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
@@ -497,10 +486,9 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
-        # The function that fills each view, by the key of the
-        # view. It shows the contents at once and returns None,
-        # or returns their computation. The views of plug-ins,
-        # of one run or of the compared runs, come last.
+        # The function that fills each view, by the key of the view. It shows the
+        # contents at once and returns None, or returns their computation. The views of
+        # plug-ins, of one run or of the compared runs, come last.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -549,9 +537,8 @@ class ViewFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
 
-        Plug-ins contribute views of the shown run, and
-        comparisons of the ticked runs. The view is computed
-        anew when this value differs from the one before.
+        Plug-ins contribute views of the shown run, and comparisons of the ticked runs.
+        The view is computed anew when this value differs from the one before.
         """
         record = self._record
         for key, view in self._views.contributed.items():
@@ -572,8 +559,7 @@ class ViewFeeder(Controller):
             of_plugins,
         )
         options = (measurement, self._scope.marks.reference, choices)
-        # Results that are measured anew
-        # are new objects, with other ids.
+        # Results that are measured anew are new objects, with other ids.
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         # The Pareto front needs the paired tests of all its runs.
         has_its_tests = self._views.key() != "pareto" or self._tests.complete
@@ -609,8 +595,7 @@ class ViewFeeder(Controller):
     def _show_folds(self) -> Computation | None:
         """Show the folds of one run or of all runs at once, and return None.
 
-        For a plug-in's table of folds,
-        return its computation instead.
+        For a plug-in's table of folds, return its computation instead.
         """
         record = self._record
         folds = self._views.folds
@@ -649,8 +634,7 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished
-        folds, or its method selects no features.
+        Return None if the run has no finished folds, or its method selects no features.
         """
         record = self._record
         folds = (
@@ -727,8 +711,7 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
-        # Published values are compared with what
-        # a run measured itself, by its own
+        # Published values are compared with what a run measured itself, by its own
         # convention, which is what `own` returns.
         shown_keys = self._scope.together()
         runs_by_key = {

@@ -55,15 +55,13 @@ class FoldsView(View):
 
     A click on a row shows its fold.
 
-    For one run the table shows the model that each fold
-    selected, with its measures, or a table of a plug-in. For
-    all runs it shows one measure, with a column for each run.
+    For one run the table shows the model that each fold selected, with its measures, or
+    a table of a plug-in. For all runs it shows one measure, with a column for each run.
 
     Attributes
     ----------
     tables : dict of str to RunTable
-        Tables of plug-ins, which can replace
-        the measures of one run, by their keys.
+        Tables of plug-ins, which can replace the measures of one run, by their keys.
     foldChosen : Signal(object)
         Number of the fold that the user chose; None for all folds, after a click on the
         row of the mean.
@@ -108,8 +106,7 @@ class FoldsView(View):
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``."""
-        # The plan and which parts of the data
-        # were measured decide on the columns.
+        # The plan and which parts of the data were measured decide on the columns.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -196,8 +193,7 @@ class FoldsView(View):
             rows = [row for row in self.table.rows() if _is_mean(row)]
         else:
             rows = [row for row in self.table.rows() if row.fold == fold]
-        # Several rows may have the fold: the
-        # current one stays if it is among them.
+        # Several rows may have the fold: the current one stays if it is among them.
         current = self.table.current()
         self.table.select(current if current in rows else next(iter(rows), None))
 
@@ -249,9 +245,8 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 def _contributed_column(column: RunColumn) -> Column:
     """Return a column of a plug-in's table.
 
-    A column without a format (``form``) has texts, any
-    other has numbers. The row of the mean has no fold, and
-    no value to sort by, so that it stays below the folds.
+    A column without a format (``form``) has texts, any other has numbers. The row of
+    the mean has no fold, and no value to sort by, so that it stays below the folds.
     """
     key = column.key
     if not column.form:
@@ -336,9 +331,8 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
     """Return the column of a measure on the test or the validation part.
 
-    A row has a mapping of measures for each part. Rows
-    of the mean and the deviation have no fold, and no
-    value to sort by, so that they stay below the folds.
+    A row has a mapping of measures for each part. Rows of the mean and the deviation
+    have no fold, and no value to sort by, so that they stay below the folds.
     """
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
@@ -436,8 +430,7 @@ def _columns_of_several_runs(
 def _run_column(key: int, title: str, name: str) -> Column:
     """Return the column of a measure of one run, bold where the run is the best of the fold.
 
-    ``key`` is the number of the run,
-    and ``name`` that of the measure.
+    ``key`` is the number of the run, and ``name`` that of the measure.
     """
     return Column(
         f"run-{key}",

@@ -41,8 +41,7 @@ class RunGroup:
         Reason why the runs are not ranked with those of an earlier group on the same
         dataset; "" if there is no such group.
     partial : tuple of int
-        Numbers of the runs on some folds only
-        whose plan has no run on all folds.
+        Numbers of the runs on some folds only whose plan has no run on all folds.
     n_folds : int
         Number of folds of the data.
     """
@@ -75,9 +74,8 @@ def run_groups(
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
-    Finished runs that are comparable make a group. An
-    unfinished run is added to the group that it will
-    join, or to a group of unfinished runs of its kind.
+    Finished runs that are comparable make a group. An unfinished run is added to the
+    group that it will join, or to a group of unfinished runs of its kind.
 
     Parameters
     ----------
@@ -90,14 +88,12 @@ def run_groups(
     records = tuple(records)
     results = complete_results(measured)
     groups = comparable_groups(results)
-    # Numbers of the unfinished runs that will
-    # join each group, by the group's position.
+    # Numbers of the unfinished runs that will join each group, by the group's position.
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Groups of unfinished runs that no finished
-    # run is comparable with, by their kind: a run
-    # of the kind, and the numbers of all of them.
+    # Groups of unfinished runs that no finished run is comparable with, by their kind:
+    # a run of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -154,9 +150,8 @@ def _measured_group(
 ) -> RunGroup:
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
-    ``joined`` has the numbers of these unfinished runs,
-    ``records`` all runs by number. The attributes of
-    the result are explained in `RunGroup`.
+    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by number.
+    The attributes of the result are explained in `RunGroup`.
     """
     return RunGroup(
         data=group.key.data_name,

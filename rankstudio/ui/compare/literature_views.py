@@ -58,11 +58,9 @@ class ConventionsView(View):
         name : str
             Name of the measure.
         current : str
-            Key of the current convention,
-            which all other views follow.
+            Key of the current convention, which all other views follow.
         part : str
-            Name of the part that was
-            measured: "test" or "validation".
+            Name of the part that was measured: "test" or "validation".
         """
         if (name, current) != self._shape:  # what the columns depend on
             self._shape = name, current
@@ -111,8 +109,7 @@ def _caption(
 def _convention_columns(name: str, current: str) -> list[Column]:
     """Return the columns: the run, its method, and the measure by each convention.
 
-    ``name`` is that of the measure, and
-    ``current`` the key of the convention in use.
+    ``name`` is that of the measure, and ``current`` the key of the convention in use.
     """
     return [
         RUN_DOT,
@@ -125,9 +122,8 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 def _convention_column(key: str, name: str, current: str) -> Column:
     """Return the column of a measure and of the runs' ranks by one evaluation convention.
 
-    ``current`` is the convention that all other views
-    follow. A cell holds the pair of mean and rank; it is
-    empty for a run that the convention cannot measure.
+    ``current`` is the convention that all other views follow. A cell holds the pair of
+    mean and rank; it is empty for a run that the convention cannot measure.
     """
     rules = convention(key)
     current_label = convention(current).label

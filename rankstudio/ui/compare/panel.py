@@ -157,9 +157,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        # A tab has one or several views, its parts.
-        # Those with content are offered, by buttons
-        # that are hidden for a single part.
+        # A tab has one or several views, its parts. Those with content are offered, by
+        # buttons that are hidden for a single part.
         tab, all_parts = next(
             (tab, parts) for tab, parts in self._tabs.items() if key in parts
         )
@@ -205,8 +204,7 @@ class ResultsPanel(Panel):
                 tab: parts[0] if last_key == key else last_key
                 for tab, last_key in self._last_keys.items()
             }
-            # The tab that is open shows
-            # its remaining parts at once.
+            # The tab that is open shows its remaining parts at once.
             if self.key() in parts:
                 self.show_view(parts[0] if self.key() == key else self.key())
 
@@ -229,8 +227,8 @@ class ResultsPanel(Panel):
         header_width = (
             max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         )
-        # The room suffices for the widest view,
-        # so that tools do not jump between views.
+        # The room suffices for the widest view, so that tools do not jump between
+        # views.
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room

@@ -166,8 +166,7 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests."""
         self._table = table
-        # The first entry of the references
-        # is "best row", and stays.
+        # The first entry of the references is "best row", and stays.
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
         offered_titles = [
@@ -193,8 +192,7 @@ class TableDialog(SavingDialog):
     def ask(self) -> None:
         """Request the table of the chosen contents, or say why there is none."""
         try:
-            # `measure` raises an error for
-            # a name that is no measure
+            # `measure` raises an error for a name that is no measure
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
             self.refuse(str(error))
@@ -209,8 +207,7 @@ class TableDialog(SavingDialog):
     def _show(self) -> None:
         """Show the current table in the chosen format, as a table or as the text of its file.
 
-        A format without a text, such as
-        Excel's, is shown as a table only.
+        A format without a text, such as Excel's, is shown as a table only.
         """
         self._enable()
         if self._table is None:
@@ -228,8 +225,7 @@ class TableDialog(SavingDialog):
     def _enable(self) -> None:
         """Enable the options and buttons that have an effect.
 
-        A binary format has no text to copy or
-        show. Tests show only in the marks.
+        A binary format has no text to copy or show. Tests show only in the marks.
         """
         has_table = self._table is not None
         form = self.chosen_format
@@ -285,8 +281,7 @@ class TableDialog(SavingDialog):
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
-        # write reports a failure, and
-        # returns whether the file is written
+        # write reports a failure, and returns whether the file is written
         if table is not None and self.write(
             path, lambda: write_bytes(path, form.content(table, style))
         ):
@@ -465,9 +460,8 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the
-        datasets, such as "mq2008-table", with "-" for
-        characters that a file's name may not have.
+        The suggested file is called after the datasets, such as "mq2008-table", with
+        "-" for characters that a file's name may not have.
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -506,8 +500,7 @@ class TableController(QObject):
         if not runs:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        # A table needs neither the study
-        # nor the settings of a report.
+        # A table needs neither the study nor the settings of a report.
         request = ReportRequest(
             runs,
             study=None,
@@ -554,8 +547,7 @@ class TableController(QObject):
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
     """Return the table of runs.
 
-    It is called on the worker, because
-    reading data and testing can take seconds.
+    It is called on the worker, because reading data and testing can take seconds.
     """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 

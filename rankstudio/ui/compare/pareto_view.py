@@ -44,8 +44,7 @@ _WIDTH_OF_TWO_COLUMNS = 860
 class ParetoRow:
     """A model as a row of the table: its position among all models, its run, and a remark.
 
-    `key`, `title` and `plan` are the number,
-    the title and the plan of the run.
+    `key`, `title` and `plan` are the number, the title and the plan of the run.
     """
 
     position: int
@@ -64,9 +63,8 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's
-        number, the model's values on the axes of
-        the run's plan, and its step on the path.
+        The model that the user clicked: the run's number, the model's values on the
+        axes of the run's plan, and its step on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -165,14 +163,12 @@ class ParetoView(View):
             Number, title and plan of each run; the `run` of a model is a position in
             this sequence.
         front : ParetoFront or None
-            None where no model has the
-            measure on a validation part.
+            None where no model has the measure on a validation part.
         name : str
             Name of the measure.
         """
         self._show_axes(front, name)
-        # Data that are one ranking have no queries
-        # to pair: tests then pair the folds.
+        # Data that are one ranking have no queries to pair: tests then pair the folds.
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
         if front is None:
             self._clear()
@@ -214,8 +210,8 @@ class ParetoView(View):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run, if these are shown.
 
-        ``key`` is the number of the run. Without an inspection, the chosen model is
-        the inspected one. This emits no signal.
+        ``key`` is the number of the run. Without an inspection, the chosen model is the
+        inspected one. This emits no signal.
         """
         # The table highlights the inspected model, else the chosen one; the plot marks
         # both, if they differ.
@@ -313,16 +309,14 @@ def _size_sentence(
 ) -> str:
     """Return a sentence on the suggested model, the smallest that is good enough, and on the rule.
 
-    Good enough is a model that paired tests do not find
-    significantly worse than the best one; without tests, one
-    within a standard error of it. ``name`` is that of the
-    measure, ``titles`` has those of the runs, and
-    ``over_folds`` tells that the tests pair folds, not queries.
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it. ``name`` is that of the
+    measure, ``titles`` has those of the runs, and ``over_folds`` tells that the tests
+    pair folds, not queries.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
-    # singular or plural; a size is a mean
-    # over folds, and may be no whole number
+    # singular or plural; a size is a mean over folds, and may be no whole number
     number = 1 if suggested.size == 1 else 2
     if front.by != "size":
         return _cost_sentence(front, name)
@@ -381,9 +375,8 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 def _cost_sentence(front: ParetoFront, name: str) -> str:
     """Return a sentence on the suggested model, the cheapest that is good enough.
 
-    Good enough is a model that paired tests do not
-    find significantly worse than the best one;
-    without tests, one within a standard error of it.
+    Good enough is a model that paired tests do not find significantly worse than the
+    best one; without tests, one within a standard error of it.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
@@ -446,8 +439,7 @@ _X_LABELS = {
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
     """Return the columns of the table of models, for a measure.
 
-    ``by`` is "size", "cost" or "milliseconds";
-    for the last two, a column has the cost.
+    ``by`` is "size", "cost" or "milliseconds"; for the last two, a column has the cost.
     """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []

@@ -40,8 +40,7 @@ class Pipeline:
     state : RunState or None
         State of the run.
     seconds : float
-        Duration of the run if it is finished,
-        and else an estimate of the duration.
+        Duration of the run if it is finished, and else an estimate of the duration.
     guessed : bool
         Whether the estimate is not based on finished runs.
     folds_done, n_folds : int
@@ -106,9 +105,8 @@ class Pipelines:
 
         Plans that differ only in what they report are the same.
         """
-        # To compare the plans by what they compute, give
-        # all of them the same data and reported
-        # measures. The first of equal plans is returned.
+        # To compare the plans by what they compute, give all of them the same data and
+        # reported measures. The first of equal plans is returned.
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -121,20 +119,17 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        All parameters of the form are taken over for
-        the form's method, and those of its ranker
-        for the same pair of method and ranker.
+        All parameters of the form are taken over for the form's method, and those of
+        its ranker for the same pair of method and ranker.
 
         Raises
         ------
         PlanError, ParameterError
-            If the method, the ranker and the
-            form's settings do not fit together.
+            If the method, the ranker and the form's settings do not fit together.
         """
-        # A method that selects nothing is a ranker
-        # itself, so it has no other one. All methods
-        # share the limit of the number of features
-        # (k), and the pinned and banned features.
+        # A method that selects nothing is a ranker itself, so it has no other one. All
+        # methods share the limit of the number of features (k), and the pinned and
+        # banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -160,8 +155,7 @@ class Pipelines:
     def left_out(self, plans: Sequence[Plan]) -> str:
         """Return a note that some of the plans ignore the features that the form pins or bans.
 
-        Their methods have no parameter for
-        them. Return "" if all methods have one.
+        Their methods have no parameter for them. Return "" if all methods have one.
         """
         form = self._session.plan
         feature_parameters = (
@@ -210,8 +204,7 @@ class Pipelines:
         form = self._session.plan
         if not label:
             return plan
-        # Scores that were computed elsewhere
-        # ("given") do not change with the label.
+        # Scores that were computed elsewhere ("given") do not change with the label.
         adapted = self._at(plan, form.data)
         return (
             adapted
@@ -284,8 +277,7 @@ class Pipelines:
         records = [
             record for record in self._runs.records if self._is_run_of(record, plan)
         ]
-        # The states are in the order of preference:
-        # done, at work, paused, queued.
+        # The states are in the order of preference: done, at work, paused, queued.
         for state in _STARTED_STATES:
             for record in records:
                 if record.state is state:
@@ -318,9 +310,8 @@ class Pipelines:
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run has a plan.
 
-        Reported measures may differ, as a run can
-        be measured again; so may the path of the
-        data, if both paths lead to the open data.
+        Reported measures may differ, as a run can be measured again; so may the path of
+        the data, if both paths lead to the open data.
         """
         reported = {
             "measures": plan.measures,
@@ -344,8 +335,7 @@ class Pipelines:
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
-        # A plan of a file without data yet
-        # refers to none: it keeps its settings.
+        # A plan of a file without data yet refers to none: it keeps its settings.
         if plan.data != _NO_DATA:
             general_names = {
                 p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES
@@ -369,8 +359,7 @@ class Pipelines:
                     for name, column in plan.columns.items()
                     if name not in label_columns
                 }
-        # The convention comes from the dataset,
-        # if it is open or a run has used it.
+        # The convention comes from the dataset, if it is open or a run has used it.
         datasets = (
             record.dataset
             for record in self._runs.records
@@ -391,8 +380,7 @@ def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """
     if dataset is None:
         return plan
-    # Inner folds of the training part
-    # also serve as validation data.
+    # Inner folds of the training part also serve as validation data.
     has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
     changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

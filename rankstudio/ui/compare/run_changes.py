@@ -31,8 +31,7 @@ _SETTLED_MILLISECONDS = 400
 class RunChanges(Controller):
     """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
-    A removed run leaves the list. The study
-    keeps its results, and marks it as removed.
+    A removed run leaves the list. The study keeps its results, and marks it as removed.
 
     Parameters
     ----------
@@ -99,8 +98,7 @@ class RunChanges(Controller):
     def _say_removed(self, text: str, n_runs: int) -> None:
         """Report that runs are removed, with a button that restores all of these runs.
 
-        ``n_runs`` is their number: each
-        removal is one step of the undo stack.
+        ``n_runs`` is their number: each removal is one step of the undo stack.
         """
         self._withdraw()
         self._removal_text = text

@@ -83,8 +83,7 @@ class RunRow:
     progress : float
         Share of the work that is done, from 0 to 1.
     seconds_left : float or None
-        Estimated time until the run is
-        finished; None where it is not known.
+        Estimated time until the run is finished; None where it is not known.
     message : str
         Reason why the run failed, or another remark on its state.
     can_go_on : bool
@@ -94,8 +93,7 @@ class RunRow:
     summary : MeasureSummary
         Measures of the finished folds.
     measured_by : str
-        Key of the convention that the
-        summary follows; "" for the plan's.
+        Key of the convention that the summary follows; "" for the plan's.
     n_folds, folds_done : int
         Number of folds of the run, and of its finished folds.
     seconds : float
@@ -103,11 +101,9 @@ class RunRow:
     note : str
         Warning on the results of the run; "" for none.
     by_hand : str
-        Model of the run that the user chose:
-        "λ = 2³ · k = 10"; "" for none.
+        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for none.
     is_measured : bool
-        Whether the summary is up to date: False
-        while the run has to be measured again.
+        Whether the summary is up to date: False while the run has to be measured again.
     """
 
     key: int
@@ -176,8 +172,7 @@ class RunRow:
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     """Return the row of a run with its current state and measures, and the model chosen by hand.
 
-    ``measured`` has the results by the
-    measures and the convention in use.
+    ``measured`` has the results by the measures and the convention in use.
     """
     folds = tuple(measured.folds.values())
     return RunRow(
@@ -213,8 +208,7 @@ def _run_notes(
 def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     """Return the parameter values and the size of a chosen model as a text.
 
-    Values that do not fit the plan are left
-    out. The text is "" if nothing is chosen.
+    Values that do not fit the plan are left out. The text is "" if nothing is chosen.
     """
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
@@ -253,9 +247,8 @@ def _best_means(
 class RunsPanel(Panel):
     """The table of all runs of the study, in groups of comparable runs.
 
-    The user selects, ticks, names, filters, hides,
-    stops, resumes and removes runs here. The panel
-    only emits signals; it does not change runs.
+    The user selects, ticks, names, filters, hides, stops, resumes and removes runs
+    here. The panel only emits signals; it does not change runs.
 
     Attributes
     ----------
@@ -272,8 +265,7 @@ class RunsPanel(Panel):
     hiddenAsked : Signal(int)
         Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
-        Number of the run with which the
-        others are to be compared (R).
+        Number of the run with which the others are to be compared (R).
     several : QPushButton
         Opens the dialog that runs several pipelines.
     cancelRequested : Signal(int)
@@ -281,8 +273,7 @@ class RunsPanel(Panel):
     goOnRequested : Signal(int)
         Number of the run to resume.
     everyFoldAsked : Signal(object)
-        Numbers of the runs on some folds
-        to run on all folds (tuple of int).
+        Numbers of the runs on some folds to run on all folds (tuple of int).
     """
 
     selected = Signal(int)
@@ -306,8 +297,7 @@ class RunsPanel(Panel):
         self._key_to_reveal: int | None = None
         self._compared: dict[int, ComparedRun] = {}
         self._measure = ""
-        # a measure whose column is scrolled
-        # into view once it is there
+        # a measure whose column is scrolled into view once it is there
         self._measure_to_reveal = ""
         # whether the user shows or hides a column, by its key
         self._column_choices: dict[str, bool] = {}
@@ -431,9 +421,8 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first. If it is another
-        measure than before, the table is scrolled to the
-        column, which is shown even if the user has hidden it.
+        The measure's column comes first. If it is another measure than before, the
+        table is scrolled to the column, which is shown even if the user has hidden it.
         """
         if name != self._measure:
             self._column_choices.pop(name, None)
@@ -466,8 +455,7 @@ class RunsPanel(Panel):
     def mark(self, key: int | None) -> None:
         """Mark a run as shown, and scroll to a newly marked run; emits no signal.
 
-        A folded group is unfolded for a
-        run that was not marked before.
+        A folded group is unfolded for a run that was not marked before.
         """
         is_new = key != self._marked_key
         self._marked_key = key
@@ -531,9 +519,8 @@ class RunsPanel(Panel):
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups.
 
-        Rows without a group come first. Of a folded group,
-        only the heading is listed, and of a group without
-        rows (which the filter may leave out) not even that.
+        Rows without a group come first. Of a folded group, only the heading is listed,
+        and of a group without rows (which the filter may leave out) not even that.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [
@@ -572,16 +559,14 @@ class RunsPanel(Panel):
             for measured_group in self._groups
             if measured_group.measured
         }
-        # The part of the data (test, validation)
-        # is said only if groups differ in it.
+        # The part of the data (test, validation) is said only if groups differ in it.
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
         runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(
             n=len(group.keys)
         )
-        # The sentence is split around the name
-        # of the reference, which is bold.
+        # The sentence is split around the name of the reference, which is bold.
         sentence, reference = self._sentence(group)
         before, name, after = (
             sentence.partition(reference) if reference else (sentence, "", "")
@@ -605,12 +590,10 @@ class RunsPanel(Panel):
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return the sentence on a group, and the name of the reference in the sentence or "".
 
-        The sentence says why the runs are not ranked,
-        or how many are significantly better than the
-        reference. It is "" if there is nothing to say.
+        The sentence says why the runs are not ranked, or how many are significantly
+        better than the reference. It is "" if there is nothing to say.
         """
-        # Runs that are done without measures
-        # are being measured at this time.
+        # Runs that are done without measures are being measured at this time.
         all_are_done = all(
             self._rows[key].is_done for key in group.keys if key in self._rows
         )
@@ -654,8 +637,7 @@ class RunsPanel(Panel):
         tests = [
             self._compared[key].found for key in group.measured if key in self._compared
         ]
-        # The scale holds the intervals of all
-        # differences, and 0, the reference.
+        # The scale holds the intervals of all differences, and 0, the reference.
         ends = [
             end for test in tests if test is not None for end in (test.low, test.high)
         ]
@@ -669,12 +651,10 @@ class RunsPanel(Panel):
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
 
-        They are: the names of the measures, the shown one
-        first; the measure that chose models, if its deviation
-        is known; whether plans differ in settings; whether
-        there are tests; the columns that the user shows or
-        hides; those of the columns "note" and "tags" with
-        content; and whether a model was chosen by hand.
+        They are: the names of the measures, the shown one first; the measure that chose
+        models, if its deviation is known; whether plans differ in settings; whether
+        there are tests; the columns that the user shows or hides; those of the columns
+        "note" and "tags" with content; and whether a model was chosen by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -707,8 +687,7 @@ class RunsPanel(Panel):
     def _set_columns(self, key: tuple[Any, ...]) -> None:
         """Show other columns if ``key``, the properties that determine the columns, has changed.
 
-        The column of the first measure and
-        those before it do not scroll sideways.
+        The column of the first measure and those before it do not scroll sideways.
         """
         if key != self._columns_key:
             self._columns_key = key
@@ -722,8 +701,7 @@ class RunsPanel(Panel):
         """Bring the column of the measure that was chosen last into view, scrolling sideways only."""
         keys = [column.key for column in self.table.rows_model.columns]
         if self._measure_to_reveal in keys and self.isVisible():
-            # scrollTo needs a row, too: the one at
-            # the top, or 0 if there is none (-1)
+            # scrollTo needs a row, too: the one at the top, or 0 if there is none (-1)
             top_row = max(0, self.table.rowAt(0))
             bar = self.table.verticalScrollBar()
             value = bar.value()
@@ -735,8 +713,7 @@ class RunsPanel(Panel):
 
     def _caption_text(self, rows: Sequence[RunRow], n_shown: int) -> str:
         """Return the caption: the measured part, the sealed data, and the number of listed runs."""
-        # Groups on different parts of the data
-        # name their part in their own headings.
+        # Groups on different parts of the data name their part in their own headings.
         parts = list(
             dict.fromkeys(group.part for group in self._groups if group.measured)
         )
@@ -744,8 +721,7 @@ class RunsPanel(Panel):
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
-            # whether every run with measures is
-            # on data with a sealed test part
+            # whether every run with measures is on data with a sealed test part
             is_all_sealed = {
                 row.key for row in rows if row.summary.means
             } <= self._sealed.keys()
@@ -761,8 +737,7 @@ class RunsPanel(Panel):
     def _columns(self) -> list[Column]:
         """Return all columns, beginning with those that a small window has to show.
 
-        Columns without content, such as tests
-        before there are any, are left out.
+        Columns without content, such as tests before there are any, are left out.
         """
         (
             measures,
@@ -817,8 +792,7 @@ class RunsPanel(Panel):
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return the actions of the context menu for a run.
 
-        Stop, resume and compare are offered only
-        in states in which they are possible.
+        Stop, resume and compare are offered only in states in which they are possible.
         """
         editable_columns = (
             ("method", tr("Rename")),
@@ -891,8 +865,7 @@ class RunsPanel(Panel):
         )
         self._add_entry(tr("Show hidden runs"), self._shows_hidden, self._show_hidden)
         self._menu.addSeparator()
-        # A column without a title holds
-        # marks only, such as the ticks.
+        # A column without a title holds marks only, such as the ticks.
         for column in self._columns():
             key = column.key
             if column.title and key not in ("key", "method"):
@@ -1073,9 +1046,8 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser`,
-    which chose the models (no column for ""); the
-    gain is that of the measure `name`.
+    The deviation is that of the measure `chooser`, which chose the models (no column
+    for ""); the gain is that of the measure `name`.
     """
     deviation = Column(
         "deviation",
@@ -1181,9 +1153,8 @@ _STATE_NAMES = {
 def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a progress bar while the run works, else a text.
 
-    The text in the bar counts the folds, or for a single
-    fold tells the time that is left. The message of an
-    interrupted run begins with how much of it is done.
+    The text in the bar counts the folds, or for a single fold tells the time that is
+    left. The message of an interrupted run begins with how much of it is done.
     """
     folds = ""
     if row.n_folds > 1:
@@ -1205,8 +1176,7 @@ def _status_text(row: RunRow) -> ProgressCell | str:
 
 def _status_hint(row: RunRow) -> str:
     """Return the tooltip of the status: the progress and the time left, or a remark on the state."""
-    # The cell shows a bar while the run
-    # works, so the tooltip has the numbers.
+    # The cell shows a bar while the run works, so the tooltip has the numbers.
     if row.state == "running":
         running = tr("running, {progress} done").format(
             progress=percentage(row.progress)
@@ -1244,8 +1214,7 @@ def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
     of their first rows.
     """
     words = text.casefold().split()
-    # `searched` is the text of a row in which
-    # the filter searches, in lower case.
+    # `searched` is the text of a row in which the filter searches, in lower case.
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:
         return matches
@@ -1258,8 +1227,7 @@ def folds_text(record: RunRecord) -> str:
     n_done = len(record.folds)
     n_folds = record.n_folds
     folds = record.plan.folds
-    # A plan that lists no folds has all
-    # of them; the data may have one only.
+    # A plan that lists no folds has all of them; the data may have one only.
     if n_folds == 1:
         return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
     was_stopped = record.state.value in ("unfinished", "cancelled", "failed")

@@ -46,8 +46,7 @@ _EMPTY_TEXT = tr(
 class StabilityView(View):
     """A view of the stability of a run's selections: a map of similar folds, a table and indices.
 
-    The table contains every selected
-    feature with the folds that selected it.
+    The table contains every selected feature with the folds that selected it.
 
     Attributes
     ----------
@@ -104,9 +103,8 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
-        # Beside Jaccard's index, one that is corrected for
-        # chance is offered. Which one that is depends on whether
-        # all selections have the same number of features.
+        # Beside Jaccard's index, one that is corrected for chance is offered. Which one
+        # that is depends on whether all selections have the same number of features.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index
@@ -144,8 +142,7 @@ class StabilityView(View):
         super().resizeEvent(event)
         has_room = self.width() >= scaled(_MIN_WIDTH_WITH_MAP)
         self.plot.setVisible(has_room)
-        # In the panel's header, which shows
-        # the tools of the shown view alone.
+        # In the panel's header, which shows the tools of the shown view alone.
         self.index.setVisible(has_room and not self.isHidden())
         self._index_area.setFixedWidth(
             scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3)))
@@ -181,8 +178,7 @@ class StabilityView(View):
     def _show_map(self) -> None:
         """Show the similarity of the folds' selections as a map, or the reason why there is no map.
 
-        The values have shape (n_folds, n_folds):
-        a row and a column for each fold.
+        The values have shape (n_folds, n_folds): a row and a column for each fold.
         """
         stability = self._stability
         n_folds = len(stability.folds) if stability is not None else 0
@@ -234,8 +230,7 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
         return []
-    # Nogueira's index, its standard error (not
-    # shown) and the ends of its interval.
+    # Nogueira's index, its standard error (not shown) and the ends of its interval.
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
@@ -286,8 +281,7 @@ _FEATURE_COLUMNS = (
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
     """Return the columns: the feature, the number of folds that select it, and its rank in each fold.
 
-    Many folds have no columns of their
-    own. The number is drawn as a bar, too.
+    Many folds have no columns of their own. The number is drawn as a bar, too.
     """
     times = Column(
         "times",

@@ -53,8 +53,7 @@ class TestsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._measure = ""
-        # numbers and titles of the runs
-        # that are offered as the reference
+        # numbers and titles of the runs that are offered as the reference
         self._runs: tuple[tuple[int, str], ...] | None = None
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_REFERENCE_BOX_WIDTH)
@@ -91,8 +90,7 @@ class TestsView(View):
         # The column "differs" contains the reasons why runs are left out: with such
         # runs it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
-        # False sorts before True, so the
-        # group with "differs" comes last.
+        # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(
             _SPARE_COLUMNS, key=lambda group: some_are_left_out and "differs" in group
         )
@@ -201,10 +199,9 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``found``), such as the
-    reference, has an empty cell. ``text`` formats the
-    number; ``bold`` returns whether the number of a row is
-    bold; ``full`` is a longer title for exported files.
+    A run without a test (``found``), such as the reference, has an empty cell. ``text``
+    formats the number; ``bold`` returns whether the number of a row is bold; ``full``
+    is a longer title for exported files.
     """
     return Column(
         key,

@@ -46,8 +46,7 @@ class View(QWidget):
         Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
     hint : Notice
-        Note on what the view could show
-        if the data had other parts.
+        Note on what the view could show if the data had other parts.
     """
 
     captioned = Signal()
@@ -90,8 +89,7 @@ class View(QWidget):
         Parameters
         ----------
         key, label, about : str
-            Key and name of the export, and
-            a sentence on its contents.
+            Key and name of the export, and a sentence on its contents.
         placeholder : str
             Text of the table while it has no rows.
         identity : callable
@@ -144,12 +142,10 @@ class ComparedRuns:
     Attributes
     ----------
     runs : Mapping of int to RunResult
-        The runs by number, as they are measured
-        now; without sealed test parts.
+        The runs by number, as they are measured now; without sealed test parts.
     titles : Mapping of int to str
     reference : int or None
-        Number of the reference run;
-        None if the group is not ranked.
+        Number of the reference run; None if the group is not ranked.
     measure : str
     """
 

@@ -32,8 +32,7 @@ class ContributedColumn(QObject):
     fail : callable
         Called with an error message if the computation fails.
     panel : QWidget
-        Panel that shows the column; nothing
-        is computed while it is hidden.
+        Panel that shows the column; nothing is computed while it is hidden.
     """
 
     changed = Signal()
@@ -51,8 +50,7 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
-        # The last computed values by the id of
-        # the feature, and what they depend on.
+        # The last computed values by the id of the feature, and what they depend on.
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
         self._demand = OnDemand(
@@ -79,15 +77,13 @@ class ContributedColumn(QObject):
 
         The values are computed anew when it has changed.
 
-        Return None if they cannot be computed
-        on the shown fold (``watched``).
+        Return None if they cannot be computed on the shown fold (``watched``).
         """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
-        # The entry names the parts of the data that
-        # it reads beside the training part, and the
-        # number of documents that it can handle.
+        # The entry names the parts of the data that it reads beside the training part,
+        # and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):
             return None
         parts = [fold.parts[name] for name in {"train", *self.entry.parts}]
@@ -105,8 +101,8 @@ class ContributedColumn(QObject):
         if fold is None:
             return None
 
-        # The key is that of the time of the request,
-        # as another fold may be shown later.
+        # The key is that of the time of the request, as another fold may be shown
+        # later.
         def show(values: dict[int, FeatureValue]) -> None:
             self._values = values
             self._values_key = key
@@ -142,9 +138,8 @@ def _column_values(
 ) -> dict[int, FeatureValue]:
     """Return the values of a column by the ids of the features.
 
-    It is called on the worker, where the plug-in's
-    module is imported. ``function`` is the path of
-    the plug-in's function, "module:name".
+    It is called on the worker, where the plug-in's module is imported. ``function`` is
+    the path of the plug-in's function, "module:name".
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

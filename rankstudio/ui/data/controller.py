@@ -53,11 +53,9 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        # Reports on the quality of
-        # features, by fold and convention.
+        # Reports on the quality of features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # Reports that also hold for the next
-        # dataset, if that differs from the present
+        # Reports that also hold for the next dataset, if that differs from the present
         # one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
@@ -161,8 +159,7 @@ class DataController(PageController):
     def _describe(self) -> Computation | None:
         """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data. The summary
-        has counts of documents, queries and
+        Return None without data. The summary has counts of documents, queries and
         labels, and statistics of the features.
         """
         dataset = self._session.dataset
@@ -198,9 +195,8 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # After a change of the data, signals of plan
-            # or measure may come before that of the data;
-            # the panel does not have the new data yet.
+            # After a change of the data, signals of plan or measure may come before
+            # that of the data; the panel does not have the new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -218,9 +214,8 @@ class DataController(PageController):
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
-        # `_view` is the pair of shown fold and
-        # convention. Until its report is computed,
-        # the quality of each feature is None.
+        # `_view` is the pair of shown fold and convention. Until its report is
+        # computed, the quality of each feature is None.
         report = self._reports.get(self._view)
         qualities = (
             report.features if report is not None else [None] * len(summary.features)
@@ -233,14 +228,12 @@ class DataController(PageController):
         contributed_values = {
             column.entry.key: column.values() for column in self._contributed
         }
-        # Milliseconds that features cost for
-        # each document, and once for each query.
+        # Milliseconds that features cost for each document, and once for each query.
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
-            # The user may have renamed a feature
-            # since the summary was computed.
+            # The user may have renamed a feature since the summary was computed.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -319,10 +312,9 @@ class DataController(PageController):
     def _look_at_features(self) -> Computation | None:
         """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None until the summary is computed, which
-        the report needs. The report is stored under the
-        fold and the convention (``view``) that are shown
-        now, as others may be shown by the time it arrives.
+        Return None until the summary is computed, which the report needs. The report is
+        stored under the fold and the convention (``view``) that are shown now, as
+        others may be shown by the time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

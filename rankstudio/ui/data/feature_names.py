@@ -54,10 +54,9 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    These belong to the contents of the data, and not to a study:
-    they are stored in a table in the folder of the settings, under
-    the checksum of the first data file. Groups and costs are also
-    in the plan of a run, as they were when the run began.
+    These belong to the contents of the data, and not to a study: they are stored in a
+    table in the folder of the settings, under the checksum of the first data file.
+    Groups and costs are also in the plan of a run, as they were when the run began.
 
     Parameters
     ----------
@@ -102,8 +101,7 @@ class FeatureNames(Controller):
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
         """Ask for a file that goes with the open data, beside them, and read it with a function.
 
-        ``kinds`` is the filter of the dialog.
-        Without open data nothing happens.
+        ``kinds`` is the filter of the dialog. Without open data nothing happens.
         """
         dataset = self._session.dataset
         name = (
@@ -117,8 +115,7 @@ class FeatureNames(Controller):
     def read(self, path: Path) -> None:
         """Take over the names and groups of features in a file.
 
-        A file that has neither names nor groups
-        of features of the data is refused.
+        A file that has neither names nor groups of features of the data is refused.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -140,8 +137,7 @@ class FeatureNames(Controller):
                 )
             )
             return
-        # Names in the file replace earlier
-        # ones; other features keep theirs.
+        # Names in the file replace earlier ones; other features keep theirs.
         self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
     @Slot()
@@ -204,8 +200,8 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
-        # The value MILLISECONDS makes a method with
-        # a parameter of costs use these costs.
+        # The value MILLISECONDS makes a method with a parameter of costs use these
+        # costs.
         cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
@@ -281,9 +277,8 @@ class FeatureNames(Controller):
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and store them for the open data.
 
-        Do nothing if they have not changed. New names
-        need a copy of the dataset, by which the
-        session and the runs replace the present one.
+        Do nothing if they have not changed. New names need a copy of the dataset, by
+        which the session and the runs replace the present one.
         """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
@@ -310,8 +305,7 @@ class FeatureNames(Controller):
     def _set_cost(self, feature: int, text: str) -> None:
         """Set the cost of a feature, by its id, in the plan from a typed text.
 
-        A text that is no number above 0
-        is reported, and changes nothing.
+        A text that is no number above 0 is reported, and changes nothing.
         """
         parameter = self._data.costs_parameter()
         try:
@@ -351,8 +345,7 @@ class FeatureGroups(Controller):
     ----------
     session : Session
     data : DataController
-        Shows the table in which the user selects
-        features and writes their groups.
+        Shows the table in which the user selects features and writes their groups.
     parent : QWidget
         Widget over which questions open.
     """
@@ -366,9 +359,8 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # as seen last
-        # The changes that the user made here, to tell them
-        # from other changes of the plan: checksum of the
-        # data, groups before and groups after the change.
+        # The changes that the user made here, to tell them from other changes of the
+        # plan: checksum of the data, groups before and groups after the change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -385,8 +377,7 @@ class FeatureGroups(Controller):
                 tr("Select rows of the feature table on the Data page first")
             )
             return
-        # The present group of the first feature
-        # is the first one offered; "" is none.
+        # The present group of the first feature is the first one offered; "" is none.
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")
         offered = [
@@ -455,9 +446,8 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        What listens stores the groups with the user's
-        notes on the data. Groups that come with the
-        plan of a run or of a file are not stored.
+        What listens stores the groups with the user's notes on the data. Groups that
+        come with the plan of a run or of a file are not stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups

@@ -48,20 +48,17 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return how a dataset was read, as rows of title and value: format, columns and joined files.
 
-    LETOR text needs no such facts: it is
-    the usual format, without choices.
+    LETOR text needs no such facts: it is the usual format, without choices.
     """
-    # `read_as` names the format and the columns or files
-    # used; `qid` is the column of query ids, or the file
-    # that says which documents belong to which query.
+    # `read_as` names the format and the columns or files used; `qid` is the column of
+    # query ids, or the file that says which documents belong to which query.
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
     if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
-    # A format without a column of labels has
-    # the sizes of its queries in a file.
+    # A format without a column of labels has the sizes of its queries in a file.
     query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
         rows.append(
@@ -161,9 +158,8 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
 
-    Without documents, a note says that they are
-    not open. The summary, which takes time to
-    compute, adds notes; None until it is there.
+    Without documents, a note says that they are not open. The summary, which takes time
+    to compute, adds notes; None until it is there.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -215,8 +211,7 @@ def all_folds_facts(
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, with a note on constant ones, which cannot change any ranking.
 
-    Without a summary (None, as it is
-    not computed yet) there is no note.
+    Without a summary (None, as it is not computed yet) there is no note.
     """
     constant = summary.constant if summary else ()
     if not constant:
@@ -277,9 +272,8 @@ def convention_facts(
 ) -> tuple[Fact, ...]:
     """Return notes on the convention of the measures, if it does not suit the labels or the queries.
 
-    A convention may set a measure to 0 for queries
-    shorter than its cut-off, such as the 10 of
-    NDCG@10. ``key`` is that of the convention.
+    A convention may set a measure to 0 for queries shorter than its cut-off, such as
+    the 10 of NDCG@10. ``key`` is that of the convention.
     """
     short = (
         short_queries(summary.query_sizes, key, USUAL_MEASURES)
@@ -291,8 +285,7 @@ def convention_facts(
         if summary is not None
         else 0.0
     )
-    # `known` is the known dataset that the
-    # data are, if they were recognized.
+    # `known` is the known dataset that the data are, if they were recognized.
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:
@@ -320,8 +313,7 @@ class DataPanel(Panel):
     Attributes
     ----------
     foldChosen : Signal(object)
-        Number of the fold that the user
-        has chosen; None for all folds.
+        Number of the fold that the user has chosen; None for all folds.
     """
 
     foldChosen = Signal(object)
@@ -364,8 +356,7 @@ class DataPanel(Panel):
     ) -> None:
         """Show a dataset and its first fold.
 
-        Summaries can be kept if only
-        names of features have changed.
+        Summaries can be kept if only names of features have changed.
         """
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}
@@ -414,8 +405,7 @@ class DataPanel(Panel):
         self.set_caption(
             convention(key).label + (f" · {tr('scaled')}" if scaled else "")
         )
-        # its name in the caption leads to the
-        # entry "convention" of the glossary
+        # its name in the caption leads to the entry "convention" of the glossary
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
@@ -480,8 +470,7 @@ class DataPanel(Panel):
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
         else:
             rows = all_folds_facts(self._dataset, summary)
-        # While the documents are being opened,
-        # a text on that replaces "not open".
+        # While the documents are being opened, a text on that replaces "not open".
         if self._opening_text:
             opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
@@ -510,8 +499,7 @@ class DataPanel(Panel):
     def described(self) -> str:
         """Return which documents the summary describes: "training documents of fold 4".
 
-        That of all folds describes the test
-        parts, which have each document once.
+        That of all folds describes the test parts, which have each document once.
         """
         if self._fold is not None:
             has_several_folds = (

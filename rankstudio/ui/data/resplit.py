@@ -24,8 +24,7 @@ class ResplitController(Controller):
     session : Session
         Contains the plan and the open data.
     runs : Runs
-        Runs, whose data are used again if they
-        have the folds that the plan asks for.
+        Runs, whose data are used again if they have the folds that the plan asks for.
     loader : Loader
     """
 
@@ -70,8 +69,7 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
-        # A job reads the data so, or has
-        # failed to, which is not tried again.
+        # A job reads the data so, or has failed to, which is not tried again.
         if planned_reading == self._requested_reading:
             return
         dataset_of_run = self._dataset_of_run(plan)
@@ -82,8 +80,7 @@ class ResplitController(Controller):
             return
         self._requested_reading = planned_reading
 
-        # By the time the data are read,
-        # the plan may be another one.
+        # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
             if (
                 reading(session.plan) == planned_reading
@@ -104,8 +101,7 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
-            # A run that only has a record
-            # of its data has no documents.
+            # A run that only has a record of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None

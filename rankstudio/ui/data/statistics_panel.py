@@ -55,8 +55,7 @@ class DescribedFeature:
     group : str
         Group in the plan; "" for none.
     per_document, per_query : float or None
-        Milliseconds that the feature
-        costs; None if this is not known.
+        Milliseconds that the feature costs; None if this is not known.
     contributed : dict of str to FeatureValue
         Values in columns of plug-ins, by the keys of the columns.
     """
@@ -97,8 +96,8 @@ class DescribedFeature:
         """The histogram in words: the range of the values, and the fullest bin."""
         if self.quality is None:
             return ""
-        # Shares and counts have shape (2, number
-        # of bins): all documents, relevant ones.
+        # Shares and counts have shape (2, number of bins): all documents, relevant
+        # ones.
         histogram = self.quality.histogram
         all_shares, relevant_shares = histogram.shares.tolist()
         _, n_relevant = histogram.counts.sum(axis=1).tolist()
@@ -330,9 +329,8 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that a narrow table hides.
 
-    They are hidden in this order until the column of names
-    has the width `NAME_WIDTH`. A column of groups without
-    content is the first, columns of plug-ins are the last.
+    They are hidden in this order until the column of names has the width `NAME_WIDTH`.
+    A column of groups without content is the first, columns of plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
@@ -438,12 +436,10 @@ class StatisticsPanel(Panel):
         Parameters
         ----------
         description : str
-            The described documents: "MQ2008,
-            training documents of fold 4".
+            The described documents: "MQ2008, training documents of fold 4".
         summary : DatasetSummary
         part : RankingDataset or None
-            The documents for the tab of
-            documents; None for no such tab.
+            The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
             The features with all that is known about them; by default those of the
             summary.
@@ -455,8 +451,7 @@ class StatisticsPanel(Panel):
             rows or [DescribedFeature(f, None, f.name) for f in summary.features]
         )
         self.sizes.set_numbers(summary.query_sizes)
-        # The current tab stays, unless it is that
-        # of the documents and they are gone.
+        # The current tab stays, unless it is that of the documents and they are gone.
         index = self._tabs.currentIndex()
         self._show_documents(part)
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
@@ -476,8 +471,7 @@ class StatisticsPanel(Panel):
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
         self.table.set_rows(rows)
-        # a narrow table hides these columns
-        # one by one, so that names have room
+        # a narrow table hides these columns one by one, so that names have room
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
@@ -560,8 +554,7 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 def _document_columns(data: RankingDataset) -> list[Column]:
     """Return the columns of a table whose rows are the indices of documents.
 
-    They are relevance, query, the features,
-    and the comment in the file, if it has any.
+    They are relevance, query, the features, and the comment in the file, if it has any.
     """
 
     def comment(row: int) -> str:
@@ -583,8 +576,7 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
     """Return the columns of the matrix whose features the table of documents shows."""
-    # `shown_features` picks some if there are
-    # too many, and returns None if all fit.
+    # `shown_features` picks some if there are too many, and returns None if all fit.
     columns = shown_features(data)
     return (
         range(data.n_features)
@@ -618,8 +610,7 @@ class DocumentTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
-        # All rows have one height, as measuring
-        # many thousands would take long.
+        # All rows have one height, as measuring many thousands would take long.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)
@@ -643,8 +634,7 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them."""
         part = self._part
-        # Before the first documents, the table
-        # has no model, or a model of Qt.
+        # Before the first documents, the table has no model, or a model of Qt.
         old_model = self.model()
         if part is None or (
             isinstance(old_model, _DocumentModel) and old_model.part is part

@@ -68,9 +68,9 @@ class ExportController(Controller):
     def dialog(self) -> ExportDialog:
         """Return the export dialog, with all that can be exported of the chosen model.
 
-        Inspecting another model ends. If the model was chosen
-        by hand, a chip says so; its button goes back to the
-        model that the run chose, and lists the items of that.
+        Inspecting another model ends. If the model was chosen by hand, a chip says so;
+        its button goes back to the model that the run chose, and lists the items of
+        that.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -102,8 +102,7 @@ class ExportController(Controller):
         The figure of `plot`, which asks for the dialog, is the first one, even if the
         plot is not in the list of exports.
         """
-        # Figures are of the chosen model,
-        # not of one that is inspected.
+        # Figures are of the chosen model, not of one that is inspected.
         self._session.end_inspection()
         listed_figures = plot_figures(self._models, self._sections)
         figures = [figure for source, figure in listed_figures if source is not plot]
@@ -162,13 +161,11 @@ class ExportController(Controller):
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
-        ``format_name`` is a format of images, such as
-        "pdf", and ``dpi`` the dots per inch. The dialog
-        reports what was written, or why nothing was.
+        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the dots per
+        inch. The dialog reports what was written, or why nothing was.
         """
 
-        # Called with the contents of all
-        # files, once they are drawn.
+        # Called with the contents of all files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
             """Write the drawn files, each a pair of path and contents; ask before files are replaced."""
             existing = [path.name for path, _ in files if path.exists()]
@@ -181,11 +178,9 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                # `_remember` stores the folder
-                # of a file; any name will do
+                # `_remember` stores the folder of a file; any name will do
                 self._remember(folder / "figures")
-                # a text file with the caption
-                # stands beside each figure
+                # a text file with the caption stands beside each figure
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn(

@@ -105,8 +105,7 @@ class ExportDialog(SavingDialog):
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
-        # The list is filled row by row: the
-        # item is shown once, at the end.
+        # The list is filled row by row: the item is shown once, at the end.
         with QSignalBlocker(self._list):
             self._list.clear()
             self._fill_list()
@@ -130,15 +129,14 @@ class ExportDialog(SavingDialog):
         if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
-        # `write` refuses files that are open in this window.
-        # So it is called first with a function that writes
-        # nothing, before the user is asked to replace files.
+        # `write` refuses files that are open in this window. So it is called first with
+        # a function that writes nothing, before the user is asked to replace files.
         if not self.write(path, lambda: None, paths) or not self.may_replace(
             path, paths
         ):
             return
-        # A writer with `begin` takes long, and
-        # writes on the worker; others write at once.
+        # A writer with `begin` takes long, and writes on the worker; others write at
+        # once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -172,8 +170,7 @@ class ExportDialog(SavingDialog):
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job as a bar, and also in words if its file is the selected one."""
-        # A job may send other messages,
-        # such as the sentence at its end.
+        # A job may send other messages, such as the sentence at its end.
         if not isinstance(message, WorkProgress):
             return
         self._bar.show()

@@ -94,11 +94,9 @@ class FigureDialog(SavingDialog):
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
-        # The preview is painted once the
-        # options have not changed for a moment.
+        # The preview is painted once the options have not changed for a moment.
         self._draw_timer = single_shot(_SETTLE, self._draw, self)
-        # Qt deletes the dialog with its
-        # window, without closing it first.
+        # Qt deletes the dialog with its window, without closing it first.
         self.destroyed.connect(partial(_abandon, self._jobs))
         self._fill()
         self._lay_out()
@@ -166,8 +164,7 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # This call of `write` only refuses a file
-        # that is open here. The worker writes.
+        # This call of `write` only refuses a file that is open here. The worker writes.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -272,8 +269,7 @@ class FigureDialog(SavingDialog):
     def _show_figure(self) -> None:
         """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        # the box may cut the title of a
-        # figure, the tooltip has all of it
+        # the box may cut the title of a figure, the tooltip has all of it
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")

@@ -78,15 +78,14 @@ def final_model_item(
     stem : str
         Beginning of the suggested file name.
     feature_set : FeatureSet, optional
-        Feature set of a search engine, with
-        the definitions of the features.
+        Feature set of a search engine, with the definitions of the features.
     """
     key = "final-model"
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
-    # An item without a model lists all formats,
-    # with the reason why none can be written.
+    # An item without a model lists all formats, with the reason why none can be
+    # written.
     formats = _format_suffixes(is_linear=True)
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
@@ -94,14 +93,12 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
-    # The plan of the record names the data
-    # by the path at which they are here.
+    # The plan of the record names the data by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
-    # Models of all folds are of one kind; that of the
-    # first fold tells whether they are linear. The
-    # final model itself is trained once it is written.
+    # Models of all folds are of one kind; that of the first fold tells whether they are
+    # linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
     quality = _quality_sentence(
         measured.result if measured is not None else None, session.measure
@@ -167,18 +164,16 @@ def _choice_sentence(result: RunResult) -> str:
 def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
-    It is that of the run's models: the final model has
-    learned from all queries, so that none are left to
-    measure it. ``name`` is the preferred measure; another
-    one is used if the run has not measured it. A measure
-    on the queries that chose the model is no estimate.
+    It is that of the run's models: the final model has learned from all queries, so
+    that none are left to measure it. ``name`` is the preferred measure; another one is
+    used if the run has not measured it. A measure on the queries that chose the model
+    is no estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
-    # A group of this run alone says on which
-    # part of the data the means were measured.
+    # A group of this run alone says on which part of the data the means were measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -208,8 +203,7 @@ def _criterion_name(plan: Plan) -> str:
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs.
 
-    CSV has a weight for each feature,
-    which only a linear model has.
+    CSV has a weight for each feature, which only a linear model has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -230,9 +224,8 @@ def _format_writers(
 ) -> Iterator[FormatWriter]:
     """Yield the writer of each format: RankStudio's own ones, then those of other programs.
 
-    Only a linear model has a weight for each
-    feature, which CSV needs. Each writer trains the
-    model first, unless another one already has.
+    Only a linear model has a weight for each feature, which CSV needs. Each writer
+    trains the model first, unless another one already has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -310,8 +303,7 @@ def _begin_training(
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
     """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7".
 
-    The origin of a model tells the chosen
-    values, by the names of the plan's axes.
+    The origin of a model tells the chosen values, by the names of the plan's axes.
     """
     chosen_values = model.origin["chosen"]["values"]
     values_text = combination_label(

@@ -63,9 +63,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
-    # File names begin with the name of the data. `portable`
-    # makes the model in the form in which it is written; it
-    # is called only once the user saves the model.
+    # File names begin with the name of the data. `portable` makes the model in the form
+    # in which it is written; it is called only once the user saves the model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
     reason_for_absence = no_model_reason(session, current)
@@ -142,8 +141,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 def _source_caption(models: Models, *, compared: bool) -> str:
     """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model.
 
-    ``compared`` tells whether the plot
-    compares runs. Return "" without data.
+    ``compared`` tells whether the plot compares runs. Return "" without data.
     """
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
@@ -185,9 +183,8 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    A model with no weights has no CSV. ``portable`` returns
-    the model in the form in which models are written;
-    ``reason`` says why there is none, "" if there is one.
+    A model with no weights has no CSV. ``portable`` returns the model in the form in
+    which models are written; ``reason`` says why there is none, "" if there is one.
     """
 
     def write(path: Path) -> None:
@@ -230,8 +227,7 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 def no_model_reason(session: Session, current: CurrentModel) -> str:
     """Return the reason why there is no current model, and what the user can do.
 
-    Without data, a run, a single fold
-    or a finished fold there is none.
+    Without data, a run, a single fold or a finished fold there is none.
     """
     record = current.shown.record
     fold = session.watched
@@ -365,8 +361,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
-        # `on_done` takes a sentence on what
-        # is lost in the file, "" for nothing
+        # `on_done` takes a sentence on what is lost in the file, "" for nothing
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )
@@ -436,8 +431,7 @@ def code_items(
     labels : Mapping of str to str
         Labels of the items, by the suffixes of the files.
     code : Mapping of str to str
-        Contents of the files, by their
-        suffixes; empty if there is no code.
+        Contents of the files, by their suffixes; empty if there is no code.
     name : str
         Suggested file name without its suffix.
     unavailable : str
@@ -480,8 +474,7 @@ def feature_set_item(
 ) -> ExportItem:
     """Return the item of the imported feature set, reduced to the features of the current model.
 
-    ``absent`` is the reason why there is
-    no current model, if there is none.
+    ``absent`` is the reason why there is no current model, if there is none.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -533,8 +526,7 @@ def model_formats_item(
     selected : SelectedModel, optional
         The current model, if there is one.
     portable : callable
-        Returns the current model in the
-        form in which models are exported.
+        Returns the current model in the form in which models are exported.
     worker : Worker
         Verifies written files by comparing rankings.
     stem : str
@@ -542,8 +534,7 @@ def model_formats_item(
     reason : str
         Reason why there is no model to write; "" if there is one.
     feature_set : FeatureSet, optional
-        Feature set of a search engine, with
-        the definitions of the features.
+        Feature set of a search engine, with the definitions of the features.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -655,8 +646,7 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available lists
-    # the formats of a single file.
+    # An item that is not available lists the formats of a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -722,9 +712,8 @@ def _dataset_writers(
 ) -> tuple[FormatWriter, ...]:
     """Return a writer of a dataset, with the features of some ids only, for each data format.
 
-    Features are renumbered from 1. Without a dataset
-    (None), the item cannot be exported: then the writers
-    only fill the list of formats, and are never called.
+    Features are renumbered from 1. Without a dataset (None), the item cannot be
+    exported: then the writers only fill the list of formats, and are never called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
@@ -746,8 +735,7 @@ def _dataset_writers(
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # one file after the other, so
-            # that writing can be stopped
+            # one file after the other, so that writing can be stopped
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:

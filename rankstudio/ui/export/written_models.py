@@ -21,9 +21,8 @@ def exported_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function to write for a model, and the reason if it lacks definitions of features.
 
-    A feature set of a search engine defines how the
-    engine computes features. The reason is "" if all
-    are defined, or the format needs no definitions.
+    A feature set of a search engine defines how the engine computes features. The
+    reason is "" if all are defined, or the format needs no definitions.
     """
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
@@ -42,9 +41,8 @@ def save_model_form(
 ) -> None:
     """Write a model in a format of another program.
 
-    ``parts`` are documents on which forms of
-    the model are compared, and ``feature_set``
-    defines the features for a search engine.
+    ``parts`` are documents on which forms of the model are compared, and
+    ``feature_set`` defines the features for a search engine.
 
     Raises
     ------
@@ -53,9 +51,8 @@ def save_model_form(
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
-    # There are several forms of the function, such as one
-    # with rounded numbers. The documents show with which
-    # one the other program ranks as the model does.
+    # There are several forms of the function, such as one with rounded numbers. The
+    # documents show with which one the other program ranks as the model does.
     function, _ = exported_function(model, form, feature_set)
     form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -96,8 +93,7 @@ def compare_rankings(
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
 
-    # Whatever fails while the file is read
-    # back means that it is not verified.
+    # Whatever fails while the file is read back means that it is not verified.
     function, reason = exported_function(model, form, feature_set)
     try:
         files = form.scored_files(path)

@@ -91,8 +91,7 @@ class Absence(QObject):
     def run(self, default: str) -> str:
         """Return the message for the shown run without results: how far it is, or why it ended.
 
-        Without a run, return ``default``, or
-        that the runs of a study are being read.
+        Without a run, return ``default``, or that the runs of a study are being read.
         """
         record = self._current.shown.record  # of the run that the window shows
         if record is None:
@@ -106,14 +105,13 @@ class Absence(QObject):
     def text_without_results(self, default: str) -> str:
         """Return the message where no run has a result: how far the current run is.
 
-        Without a current run, return ``default``, or that the runs of a study are
-        being read.
+        Without a current run, return ``default``, or that the runs of a study are being
+        read.
         """
         record = self._runs.current  # the run that is at work or paused
         if record is None:
             return _READING if self._reads_study else default
-        # The panel shows no run, so no fold
-        # of a run is missing in particular.
+        # The panel shows no run, so no fold of a run is missing in particular.
         no_fold = None
         return _state_text(record, no_fold).format(
             run=record.key,
@@ -135,9 +133,8 @@ class Absence(QObject):
 def _state_text(record: RunRecord, fold: int | None) -> str:
     """Return a sentence on how far a run is or why it ended, with placeholders for its numbers.
 
-    Return "" if the run is done and includes the fold. ``fold``
-    is the number of the fold whose results are missing; None if
-    they are missing for no fold in particular.
+    Return "" if the run is done and includes the fold. ``fold`` is the number of the
+    fold whose results are missing; None if they are missing for no fold in particular.
     """
     match record.state:
         case RunState.QUEUED:
@@ -155,8 +152,7 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
         case RunState.CANCELLED | RunState.UNFINISHED:
             return tr("Run {run} was stopped before this fold was finished.")
         case _:
-            # The run is done. A plan without a
-            # list of folds includes all of them.
+            # The run is done. A plan without a list of folds includes all of them.
             lacks_fold = (
                 record.plan.folds and fold is not None and fold not in record.plan.folds
             )
@@ -179,8 +175,7 @@ class Models(QObject):
     settings : Settings
         Store the chosen execution backend and memory limit.
     runner : callable
-        What carries out a plan; the engine's
-        unless a test gives another.
+        What carries out a plan; the engine's unless a test gives another.
     """
 
     preparing = Signal(str)
@@ -193,11 +188,9 @@ class Models(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        # What a window has open, and the
-        # workers (threads) that compute for it.
+        # What a window has open, and the workers (threads) that compute for it.
         self.session = Session(self)
-        # A paused run holds its thread,
-        # so tasks have one of their own.
+        # A paused run holds its thread, so tasks have one of their own.
         self.task_worker = Worker(
             "tasks",
             interval=_TASK_MILLISECONDS,
@@ -240,17 +233,15 @@ class Models(QObject):
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # Preparing is loading and compiling what runs
-        # need. It is announced when it begins; its end is
-        # looked for whenever a worker has no more tasks.
+        # Preparing is loading and compiling what runs need. It is announced when it
+        # begins; its end is looked for whenever a worker has no more tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
         for worker in (self.task_worker, self.run_worker):
             worker.drained.connect(self._end_preparation)
             worker.drained.connect(idle_memory.wait_for_rest)
-        # Compiled code announces itself by
-        # `preparing` until this stack is closed.
+        # Compiled code announces itself by `preparing` until this stack is closed.
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
 
@@ -258,9 +249,8 @@ class Models(QObject):
     def _show_fold_of_run(self) -> None:
         """Show the first fold of the shown run if the run lacks the fold that is shown.
 
-        A run on fold 5 alone has nothing on fold 1. A
-        plan without a list of folds has all of them.
-        While all folds are shown (None), nothing changes.
+        A run on fold 5 alone has nothing on fold 1. A plan without a list of folds has
+        all of them. While all folds are shown (None), nothing changes.
         """
         record = self.runs.shown
         fold = self.session.fold
@@ -290,8 +280,7 @@ class Models(QObject):
             Called with the records whose recorded data are this dataset; with an empty
             list if that cannot be found out.
         """
-        # What the study says of the data of runs;
-        # None for runs whose data are open.
+        # What the study says of the data of runs; None for runs whose data are open.
         candidates = tuple(
             {record.recorded for record in records if record.recorded is not None}
         )
@@ -315,9 +304,8 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
         callback = self._prepared  # called in the end, even after a failure
-        # A job without a slot would first load the
-        # BLAS libraries; `warm_up` itself loads them,
-        # while it holds off garbage collection.
+        # A job without a slot would first load the BLAS libraries; `warm_up` itself
+        # loads them, while it holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,
@@ -353,8 +341,7 @@ class Models(QObject):
     def _end_preparation(self) -> None:
         """Announce that no kernel is being compiled any more, once that is so.
 
-        A separate process may compile; without
-        it, a busy worker may still do so.
+        A separate process may compile; without it, a busy worker may still do so.
         """
         compiler = compiler_process()
         compiles = compiler.compiling if compiler.wanted else self.n_busy

@@ -25,14 +25,12 @@ def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
     names : sequence of str
         The name of the feature in each column.
     typed : str
-        What the user typed. Only if no feature
-        has it as id is it compared with names.
+        What the user typed. Only if no feature has it as id is it compared with names.
     """
     words = typed.split()
     if len(names) <= MOST_LISTED or not words:
         return []
-    # The id may be the first word, as in "25
-    # BM25", or the last, as in "feature 25".
+    # The id may be the first word, as in "25 BM25", or the last, as in "feature 25".
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
     columns = [
         int(column)

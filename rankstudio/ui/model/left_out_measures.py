@@ -59,20 +59,18 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
-    First the chosen path is measured: on the shown fold, or on
-    every fold while all folds are shown. If a map or a plot shows
-    all combinations, their paths follow. Nothing is measured while
-    a run works, as that would slow the run. A run whose plan
-    selects by a left-out measure has computed that measure itself;
-    other measures and other conventions are computed here.
+    First the chosen path is measured: on the shown fold, or on every fold while all
+    folds are shown. If a map or a plot shows all combinations, their paths follow.
+    Nothing is measured while a run works, as that would slow the run. A run whose plan
+    selects by a left-out measure has computed that measure itself; other measures and
+    other conventions are computed here.
 
     Parameters
     ----------
     session, runs, measured, current
         Determine which paths are shown, and by which measure.
     worker : Worker
-        Measures step by step; other
-        tasks may come between two steps.
+        Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache
     """
 
@@ -98,17 +96,15 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
-        # Whether the user asks for the measures,
-        # and for those of all combinations.
+        # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # By the steps of a path, then by how it is
-        # measured. The keys are weak: an entry
-        # goes with the last reference to its path.
+        # By the steps of a path, then by how it is measured. The keys are weak: an
+        # entry goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
             WeakKeyDictionary()
         )
-        # measurements that are not tried again
-        # until the user asks for the measures again
+        # measurements that are not tried again until the user asks for the measures
+        # again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
@@ -119,8 +115,8 @@ class LeftOutMeasures(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
-        # Other data or runs make the values useless;
-        # other changes may show other paths.
+        # Other data or runs make the values useless; other changes may show other
+        # paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
         for signal in (
@@ -190,14 +186,12 @@ class LeftOutMeasures(QObject):
     ) -> Mapping[str, Sequence[float]]:
         """Return the left-out measures of a path: by name, a value for each step measured so far.
 
-        Return an empty mapping while left-out measures
-        are not to be drawn; with ``complete``, also as
-        long as a step is not measured.
+        Return an empty mapping while left-out measures are not to be drawn; with
+        ``complete``, also as long as a step is not measured.
         """
         if not self._known or not self.shown:
             return {}
-        # A path may be measured in several ways;
-        # the one that is shown now counts.
+        # A path may be measured in several ways; the one that is shown now counts.
         state = self._known.get(path.steps, {}).get(self._measures)
         if state is None or (complete and not state.whole):
             return {}
@@ -223,8 +217,7 @@ class LeftOutMeasures(QObject):
         Only one path is measured at a time. Its end calls this method again, until
         every shown path is measured.
         """
-        # No path is measured while a run
-        # works, which that would slow down.
+        # No path is measured while a run works, which that would slow down.
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
@@ -251,8 +244,7 @@ class LeftOutMeasures(QObject):
         ``request`` says how the path was learned; `_grow` adds the values to
         ``measured`` as they arrive.
         """
-        # To limit memory, the values of the paths
-        # that were measured first are dropped.
+        # To limit memory, the values of the paths that were measured first are dropped.
         while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
@@ -288,14 +280,12 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations of parameters are to be
-        measured, yield their paths on these folds after
-        it. Each path comes with its plan and fold.
+        If all combinations of parameters are to be measured, yield their paths on these
+        folds after it. Each path comes with its plan and fold.
         """
-        # The path of the chosen model is a live one, computed for
-        # the slider, and is yielded itself. Or it belongs to a
-        # run, where it is found below by the number of its
-        # combination of parameters, which is the key of the model.
+        # The path of the chosen model is a live one, computed for the slider, and is
+        # yielded itself. Or it belongs to a run, where it is found below by the number
+        # of its combination of parameters, which is the key of the model.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
@@ -309,15 +299,13 @@ class LeftOutMeasures(QObject):
             else:
                 chosen = int(model.key)
         elif record is not None and values is not None:
-            # While all folds are shown there is
-            # no model, only the chosen values.
+            # While all folds are shown there is no model, only the chosen values.
             chosen = record.combination_of(values)
         # Only a run has further paths.
         if record is None:
             return
-        # The chosen combination comes first on every
-        # fold, then all others if they are wanted. Paths
-        # that the run has not finished yet are skipped.
+        # The chosen combination comes first on every fold, then all others if they are
+        # wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
@@ -333,8 +321,7 @@ class LeftOutMeasures(QObject):
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
         """Add the measures of further steps to the path that is being measured.
 
-        ``rows`` has the values of one step
-        each, by the name of the measure.
+        ``rows`` has the values of one step each, by the name of the measure.
         """
         if self._working is not None:
             _, measured = self._working
@@ -354,8 +341,7 @@ class LeftOutMeasures(QObject):
     def _fail(self, reason: str) -> None:
         """Report that the path could not be measured, and go on with the next one.
 
-        The failed path is not tried again;
-        ``reason`` is a sentence for the user.
+        The failed path is not tried again; ``reason`` is a sentence for the user.
         """
         if self._working is not None:
             _, measured = self._working

@@ -38,8 +38,7 @@ class ListedRun:
     dataset : FoldedDataset
     label : RunLabel
     stored : RunKey or None
-        Key of the run in the study;
-        None if no study stores the run.
+        Key of the run in the study; None if no study stores the run.
     recorded : RecordedData or None
         Record of the run's data, if `dataset` has no documents.
     """
@@ -55,8 +54,7 @@ class ListedRun:
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
         """Return a run as it is now.
 
-        ``result`` is the run's own result, or
-        the same measured by other measures.
+        ``result`` is the run's own result, or the same measured by other measures.
         """
         return cls(
             record.key,
@@ -90,9 +88,8 @@ class ReportRequest:
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
     """Make the request of a report on the finished runs that are listed and ticked.
 
-    Only runs on the open dataset are included;
-    without an open dataset, the runs on all data. A
-    run that only has some of its results is left out.
+    Only runs on the open dataset are included; without an open dataset, the runs on all
+    data. A run that only has some of its results is left out.
     """
     session = models.session
     records = [
@@ -116,8 +113,7 @@ def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of."""
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
-    # A window without a study still has
-    # runs, which get a general title.
+    # A window without a study still has runs, which get a general title.
     title = request.study.title if request.study is not None else tr("Study")
     runs = tuple(_reported_run(run, request.study) for run in request.runs)
     return ReportSource(title, runs, request.settings, request.seal_marks)
@@ -145,15 +141,13 @@ def figures_of(
 def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     """Return a listed run with its recorded data and its evidence, as reports need it.
 
-    The record of the data has their name and checksums,
-    not the documents. Evidence is what abilities
-    computed for a run and stored in its study.
+    The record of the data has their name and checksums, not the documents. Evidence is
+    what abilities computed for a run and stored in its study.
     """
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
-    # The study's record of the data comes first, as
-    # it was made when the run began. A run without
-    # a study gets one now, from its documents.
+    # The study's record of the data comes first, as it was made when the run began. A
+    # run without a study gets one now, from its documents.
     recorded = run.recorded
     if study is not None and run.stored is not None:
         recorded = study.data(run.stored)
@@ -163,8 +157,7 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     # the path at which they can be opened here.
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
-    # While the data of the run are not
-    # open, its dataset has no documents.
+    # While the data of the run are not open, its dataset has no documents.
     data = run.dataset if run.recorded is None else None
     evidence: tuple[tuple[int, bytes], ...] = ()
     if study is not None and run.stored is not None:

@@ -65,8 +65,7 @@ class MeasuredRun:
     paths, folds, baselines : Mapping
     result : RunResult or None
     complete : bool
-        Whether all results that the run had
-        when it was measured are included.
+        Whether all results that the run had when it was measured are included.
     """
 
     plan: Plan
@@ -87,11 +86,9 @@ class _Request:
     measurement : Measurement
         The convention and measure that are wanted.
     state : tuple
-        The state of the run at the time of
-        the request; see `_state_of_record`.
+        The state of the run at the time of the request; see `_state_of_record`.
     results : MeasuredRun
-        The results that the run had at
-        that time, by its own measures.
+        The results that the run had at that time, by its own measures.
     """
 
     record: RunRecord
@@ -110,8 +107,7 @@ class MeasuredRuns(QObject):
     worker : Worker
         The worker of the tasks.
     study_store : StudyStore
-        Stores cross-fitted values that an earlier
-        version of RankStudio did not store.
+        Stores cross-fitted values that an earlier version of RankStudio did not store.
     """
 
     changed = Signal(object)
@@ -133,9 +129,8 @@ class MeasuredRuns(QObject):
         self._study_store = study_store
         # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # Measured runs by the run itself (another study
-        # has other runs of the same numbers) and by how it
-        # was measured, with the run's state at that time.
+        # Measured runs by the run itself (another study has other runs of the same
+        # numbers) and by how it was measured, with the run's state at that time.
         self._known: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
@@ -148,19 +143,16 @@ class MeasuredRuns(QObject):
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run by the measures in use; have missing values computed in the background.
 
-        A run whose own measures are in use is returned as
-        it is, and so is a run without documents, which
-        cannot be measured. If the test part is sealed, the
-        run is returned without its measures on that part.
+        A run whose own measures are in use is returned as it is, and so is a run
+        without documents, which cannot be measured. If the test part is sealed, the run
+        is returned without its measures on that part.
         """
-        # With its own measures, a run needs new
-        # values only to hide a sealed test part.
+        # With its own measures, a run needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
-        # Without documents, no measure is computed;
-        # only a test part can be left out.
+        # Without documents, no measure is computed; only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
@@ -175,13 +167,12 @@ class MeasuredRuns(QObject):
             return measured
         if not has_documents:
             return self._keep(key, state, _without_test_part(record))
-        # Request missing values: first of
-        # this run, then of all others.
+        # Request missing values: first of this run, then of all others.
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
-        # Until they arrive: the values of an earlier
-        # state of the run, without a result.
+        # Until they arrive: the values of an earlier state of the run, without a
+        # result.
         return MeasuredRun(
             plan,
             measured.paths,
@@ -209,19 +200,16 @@ class MeasuredRuns(QObject):
         Parameters
         ----------
         runs : mapping
-            The result and the data of each
-            run, by the number of the run.
+            The result and the data of each run, by the number of the run.
         name : str
             The name of the measure.
         sealed : bool
-            Whether the test part is sealed,
-            so that its measures are left out.
+            Whether the test part is sealed, so that its measures are left out.
 
         Returns
         -------
         dict
-            By the number of the run, the means
-            by the key of the convention.
+            By the number of the run, the means by the key of the convention.
         """
         engine = self._remeasurement()
         return {
@@ -238,13 +226,11 @@ class MeasuredRuns(QObject):
         """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
         request = self._asked.get(record)
-        # By the measures of its own plan,
-        # a run is measured already.
+        # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        # The state is a revision, the numbers of paths,
-        # folds and baselines, and whether there is a result.
-        # Something of that must exist to be measured.
+        # The state is a revision, the numbers of paths, folds and baselines, and
+        # whether there is a result. Something of that must exist to be measured.
         _, *extent = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._known.get((record, measurement), (None, None))
@@ -257,9 +243,8 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured,
-        # with copies of its results so far, as the run
-        # may change them while the worker measures.
+        # One request for each run that is not measured, with copies of its results so
+        # far, as the run may change them while the worker measures.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -281,8 +266,8 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # One job for all of them. Of two waiting jobs for
-        # the same runs, only the later one is carried out.
+        # One job for all of them. Of two waiting jobs for the same runs, only the later
+        # one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
@@ -301,9 +286,8 @@ class MeasuredRuns(QObject):
     ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
 
-        An answer is a pair of a request and the run measured
-        as it asks. If a run cannot be measured, the others
-        are; the last failure is raised at the end.
+        An answer is a pair of a request and the run measured as it asks. If a run
+        cannot be measured, the others are; the last failure is raised at the end.
         """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
@@ -311,8 +295,8 @@ class MeasuredRuns(QObject):
         for request in requests:
             if cancelled():
                 return
-            # A later request for the same run, by
-            # another measure, has replaced this one.
+            # A later request for the same run, by another measure, has replaced this
+            # one.
             if self._asked.get(request.record) is not request:
                 continue
             try:
@@ -338,9 +322,8 @@ class MeasuredRuns(QObject):
     def _take(self, answers: _Answers) -> None:
         """Keep the answers to requests that still stand, and emit `changed`.
 
-        An answer is a pair of a request and the run
-        as it asked to be measured. A later request
-        for the same run replaces an earlier one.
+        An answer is a pair of a request and the run as it asked to be measured. A later
+        request for the same run replaces an earlier one.
         """
         accepted = [
             (request, measured_run)
@@ -359,12 +342,10 @@ class MeasuredRuns(QObject):
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run.
 
-        Studies of earlier versions of RankStudio lack
-        them. Cross-fitted values are measured on queries
-        that the choice of the model has not used.
+        Studies of earlier versions of RankStudio lack them. Cross-fitted values are
+        measured on queries that the choice of the model has not used.
         """
-        # Only a study that can be written can
-        # store the values of a finished run.
+        # Only a study that can be written can store the values of a finished run.
         record = request.record
         study = self._study_store.study
         run_result = record.result
@@ -377,8 +358,7 @@ class MeasuredRuns(QObject):
             or result is None
         ):
             return
-        # The study stores values in the plan's
-        # own convention only, and once.
+        # The study stores values in the plan's own convention only, and once.
         is_own_convention = request.measurement.convention == record.plan.convention
         if (
             run_result.has_cross_fitted
@@ -386,8 +366,7 @@ class MeasuredRuns(QObject):
             or record in self._fitted
         ):
             return
-        # The study stores them together, so every
-        # fold needs all measures of the plan.
+        # The study stores them together, so every fold needs all measures of the plan.
         if not all(
             name in fold.cross_fitted
             for fold in result.folds
@@ -411,8 +390,7 @@ class MeasuredRuns(QObject):
         limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
         while len(self._known) >= limit:
             del self._known[next(iter(self._known))]
-        # by the run and how it was measured,
-        # with how many results the run had then
+        # by the run and how it was measured, with how many results the run had then
         self._known[key] = state, measured
         return measured
 
@@ -421,8 +399,7 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only.
 
-        A path is the sequence of models of one
-        fold and one combination of parameters.
+        A path is the sequence of models of one fold and one combination of parameters.
         """
         # The folds of the run that are finished.
         engine = self._remeasurement()
@@ -507,10 +484,9 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run's results.
 
-    Measured values are up to date while it is the
-    same as when they were measured. It consists of
-    the revision of the run, its numbers of paths,
-    folds and baselines, and whether it has a result.
+    Measured values are up to date while it is the same as when they were measured. It
+    consists of the revision of the run, its numbers of paths, folds and baselines, and
+    whether it has a result.
     """
     extent = (
         len(record.paths),
@@ -530,8 +506,8 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 def _without_test_part(record: RunRecord) -> MeasuredRun:
     """Return a run without its measures on the test part, for a run whose documents are not open.
 
-    Without documents nothing can be measured
-    anew, but a sealed test part can be hidden.
+    Without documents nothing can be measured anew, but a sealed test part can be
+    hidden.
     """
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
@@ -552,9 +528,8 @@ def _with_folds(
 class RunRankings(QObject):
     """Ranks the documents with the models of finished runs in advance, on the task worker.
 
-    Ranking begins when no run works and no run has
-    changed for a while. It is done in short tasks, so
-    that tasks that the user asks for can come between.
+    Ranking begins when no run works and no run has changed for a while. It is done in
+    short tasks, so that tasks that the user asks for can come between.
 
     Parameters
     ----------
@@ -562,8 +537,7 @@ class RunRankings(QObject):
     worker : Worker
         The worker of the tasks.
     rank_models : callable
-        Ranks with the models of a run, one after
-        the other; called on the worker only.
+        Ranks with the models of a run, one after the other; called on the worker only.
     """
 
     def __init__(
@@ -595,13 +569,11 @@ class RunRankings(QObject):
     def go_on(self) -> None:
         """Submit the next short task of ranking, if a finished run is not ranked yet and no run works.
 
-        The newest run comes first. The end
-        of the task calls this method again.
+        The newest run comes first. The end of the task calls this method again.
         """
         if self._job is not None or self._runs.busy:
             return
-        # The rest of the ranking of a
-        # run that has begun comes first.
+        # The rest of the ranking of a run that has begun comes first.
         if self._rest is None:
             record = next(filter(self._is_new, reversed(self._runs.records)), None)
             if record is None:
@@ -613,8 +585,7 @@ class RunRankings(QObject):
             _rank_for_a_moment,
             self._rest,
             on_done=self._take,
-            # a failure is not reported now, but
-            # once the user asks for the measure
+            # a failure is not reported now, but once the user asks for the measure
             on_error=lambda _: self._take(None),
             slot="rankings",
         )
@@ -652,8 +623,7 @@ class RunRankings(QObject):
 def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
     """Rank for at most about 50 ms; return the remaining work, None if all is done.
 
-    Each item of ``rankings`` is a step of the
-    work, which is done as it is requested.
+    Each item of ``rankings`` is a step of the work, which is done as it is requested.
     """
     until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:

@@ -41,8 +41,7 @@ def engine_run(
         Where finished units are stored and read from; None for a run that is not
         stored.
     executor : Executor or None
-        Carries out many units at a time; None
-        for one after the other, step by step.
+        Carries out many units at a time; None for one after the other, step by step.
     """
     from rankstudio.engine.experiment.resume import run_stored  # noqa: PLC0415 - it brings numba
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - it brings numba
@@ -61,8 +60,7 @@ def engine_run(
 def _is_step(event: object) -> bool:
     """Return whether an event ends the wait after a press of the step button.
 
-    Runs on other workers report no steps,
-    only whole units with their seconds.
+    Runs on other workers report no steps, only whole units with their seconds.
     """
     return isinstance(event, StepDone) or (
         isinstance(event, UnitFinished) and event.seconds is not None
@@ -86,8 +84,7 @@ class Runs(QObject):
     study_store : StudyStore
         Where the runs are stored.
     runner : callable
-        Carries out a plan; the engine's
-        function unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives another.
     other_runner : callable
         Called when a run is submitted; returns the function that carries out that run,
         or None for ``runner``.
@@ -95,8 +92,7 @@ class Runs(QObject):
     Attributes
     ----------
     n_kept : int
-        Times that the study has stored
-        something with a run (`kept`).
+        Times that the study has stored something with a run (`kept`).
     """
 
     added = Signal(object)
@@ -145,8 +141,7 @@ class Runs(QObject):
         self._study_store = study_store
         self._runner = runner
         self._other_runner = other_runner
-        # Listed runs by number, and the
-        # jobs of those that have not ended.
+        # Listed runs by number, and the jobs of those that have not ended.
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._begun: set[int] = set()  # keys of runs whose turn has come
@@ -203,8 +198,7 @@ class Runs(QObject):
         )
         self._records[record.key] = record
         self._submit(record, paused)
-        # A run that waits behind another
-        # one is not shown before its turn.
+        # A run that waits behind another one is not shown before its turn.
         if is_shown and self.current in (None, record):
             self.show(record)
         self.added.emit(record)
@@ -262,10 +256,9 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # `_other_runner` makes the runner of the backend that
-        # the user chose, such as worker processes. A run that
-        # starts paused is watched step by step, which works
-        # in this process only, so it has the usual runner.
+        # `_other_runner` makes the runner of the backend that the user chose, such as
+        # worker processes. A run that starts paused is watched step by step, which
+        # works in this process only, so it has the usual runner.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -289,15 +282,13 @@ class Runs(QObject):
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
         """Carry out a run on the worker, and send its results as messages.
 
-        ``stored`` is the key of a run of the open study that goes
-        on; None begins a new run in the study. The first message
-        is None: the turn of the run has come. Then follows where
-        the study stores the run (`RunTarget`), or why it does not
+        ``stored`` is the key of a run of the open study that goes on; None begins a new
+        run in the study. The first message is None: the turn of the run has come. Then
+        follows where the study stores the run (`RunTarget`), or why it does not
         (`_StorageFailed`), and then the events of the run.
         """
         yield None  # signals that the turn of the run has come
-        # The window's plan of a stored run
-        # may name the data by another path.
+        # The window's plan of a stored run may name the data by another path.
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
         try:
@@ -375,8 +366,7 @@ class Runs(QObject):
     def remove(self, record: RunRecord) -> None:
         """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again.
 
-        If it was the shown run, the last run
-        on the same data is shown instead.
+        If it was the shown run, the last run on the same data is shown instead.
         """
         if record.key in self._jobs:
             # Messages still arrive until the job ends, among them the key under which
@@ -410,9 +400,9 @@ class Runs(QObject):
     ) -> None:
         """Handle a message of the worker about a run, which may have been removed from the list by now.
 
-        The message is where the study stores the run, or why
-        no study stores it; None when the turn of the run has
-        come; or an event of the run, such as a finished unit.
+        The message is where the study stores the run, or why no study stores it; None
+        when the turn of the run has come; or an event of the run, such as a finished
+        unit.
         """
         if isinstance(event, RunTarget):
             record.stored = event.key
@@ -440,8 +430,7 @@ class Runs(QObject):
         """Note how a run has ended, and store its unfinished paths in less memory."""
         record.clock.stop()
         record.unit = None
-        # The endings of a job ("done", "cancelled",
-        # "failed") are states of a run, too.
+        # The endings of a job ("done", "cancelled", "failed") are states of a run, too.
         record.state = RunState(outcome.ending.value)
         record.stopping = False
         record.pack()
@@ -473,8 +462,7 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 def leave(session: Session, runs: Runs) -> None:
     """Copy the session's choice of a model to the record of the shown run.
 
-    Called before another run is shown. If the
-    choice has changed, emit `choiceKept`.
+    Called before another run is shown. If the choice has changed, emit `choiceKept`.
     """
     record = runs.shown
     if record is not None and record.choice != (
@@ -487,10 +475,9 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    For the shown run this is the session's choice; for any other
-    run, the choice in its record. The latter also holds for a
-    shown run that has other data or another method than the
-    session, or no model with the values that the session chose.
+    For the shown run this is the session's choice; for any other run, the choice in its
+    record. The latter also holds for a shown run that has other data or another method
+    than the session, or no model with the values that the session chose.
     """
     plan = record.plan
     chosen = session.choice
@@ -504,8 +491,7 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
         or record.dataset is not session.dataset
     ):
         return record.choice
-    # Without values, the choice means the
-    # model that validation chose, in any plan.
+    # Without values, the choice means the model that validation chose, in any plan.
     fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
 
@@ -513,9 +499,8 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
     """Return whether values, one for each axis of a plan, are possible on these axes.
 
-    An axis is a parameter of which the plan tries
-    several values. An axis of numbers (a grid)
-    also allows values between those of the plan.
+    An axis is a parameter of which the plan tries several values. An axis of numbers (a
+    grid) also allows values between those of the plan.
     """
     if len(values) != len(plan.axes):
         return False

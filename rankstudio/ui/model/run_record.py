@@ -103,8 +103,7 @@ class RunRecord:
     growing : dict
         The steps of paths not finished yet, by (fold, combination).
     unfinished_paths : dict
-        Steps of unfinished paths that are not
-        being worked on, by (fold, combination).
+        Steps of unfinished paths that are not being worked on, by (fold, combination).
     folds : dict
         The finished folds, by number.
     result : RunResult or None
@@ -119,19 +118,15 @@ class RunRecord:
         Whether the last path was finished earlier, so that it came at once and without
         its steps.
     stored : RunKey or None
-        Key of the run in the open study;
-        None if no study stores the run.
+        Key of the run in the open study; None if no study stores the run.
     recorded : RecordedData or None
-        Record of the run's data in the study,
-        while ``dataset`` has no documents.
+        Record of the run's data in the study, while ``dataset`` has no documents.
     label : RunLabel
         The user's name for the run and remarks on it.
     origin : str
-        When and by which version the run was
-        computed, if it was read from a study.
+        When and by which version the run was computed, if it was read from a study.
     why_not_on : str
-        Why the run cannot go on although it is
-        not finished, as a sentence; else "".
+        Why the run cannot go on although it is not finished, as a sentence; else "".
     choice : Choice
         The model that the user chose last; it is restored when the run is shown again.
     stopping : bool
@@ -140,9 +135,8 @@ class RunRecord:
         Whether the user views another run or fold while this run works, rather than
         follow it.
     revision : int
-        Grows whenever a result or the data are
-        replaced: a run that goes on receives its
-        earlier results again, as other objects.
+        Grows whenever a result or the data are replaced: a run that goes on receives
+        its earlier results again, as other objects.
     """
 
     key: int
@@ -179,8 +173,7 @@ class RunRecord:
         A unit is one fold with one combination of parameters; its models, one per step,
         form a path.
         """
-        # Measured copies of the results are
-        # out of date once the revision grows.
+        # Measured copies of the results are out of date once the revision grows.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
         match event:
@@ -195,8 +188,8 @@ class RunRecord:
                 self.working = event.working
             case StepDone():
                 self.working = None  # the work before this step is over
-                # Steps are collected under (fold,
-                # combination) until the path is finished.
+                # Steps are collected under (fold, combination) until the path is
+                # finished.
                 self.growing.setdefault(
                     (event.unit.fold, event.unit.position), []
                 ).append(event)
@@ -291,8 +284,7 @@ class RunRecord:
     def wait_again(self) -> None:
         """Reset the progress before the run goes on.
 
-        Its stored units are counted again from
-        0, as their events are sent once more.
+        Its stored units are counted again from 0, as their events are sent once more.
         """
         self.state = RunState.QUEUED
         self.failure = ""
@@ -312,8 +304,7 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        # Steps of units that are not done: those
-        # at work (`growing`), and those that
+        # Steps of units that are not done: those at work (`growing`), and those that
         # were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
             len(path.steps) for path in self.unfinished_paths.values()

@@ -61,8 +61,7 @@ class SelectedModel:
     Attributes
     ----------
     key : int or str
-        The run's combination, or `LIVE` or
-        `PROBE` for a path that no run has.
+        The run's combination, or `LIVE` or `PROBE` for a path that no run has.
     values : tuple
         Values of the model on the plan's axes, such as λ.
     plan : Plan
@@ -198,15 +197,14 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold,
-        and the plans of their models have the same axes.
-        ``plan`` is the plan of the model being computed.
+        It may if both views show the same run and fold, and the plans of their models
+        have the same axes. ``plan`` is the plan of the model being computed.
         """
         model = self.model
         return (
             model is not None
-            # With the same plan in both views, only
-            # the data, run and fold are compared.
+            # With the same plan in both views, only the data, run and fold are
+            # compared.
             and self.is_of(replace(later, plan=self.plan))
             and model.plan.convention == plan.convention
             and _have_same_axes(model.plan, plan)
@@ -242,15 +240,13 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
-        # The path computed last, the path that is
-        # wanted, and the job that computes it.
+        # The path computed last, the path that is wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
-        # `_probe` computes paths of inspected models. `_shown`
-        # is what the pages show; `_test` has the test measures
-        # of its model, or `_untested` says why not.
+        # `_probe` computes paths of inspected models. `_shown` is what the pages show;
+        # `_test` has the test measures of its model, or `_untested` says why not.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -296,8 +292,7 @@ class CurrentModel(QObject):
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
-        # Values that do not lie on the axes of
-        # the plan are those of another run.
+        # Values that do not lie on the axes of the plan are those of another run.
         has_chosen_values = choice.values is not None and _are_on_axes(
             self._shown.plan.axes, choice.values
         )
@@ -307,12 +302,10 @@ class CurrentModel(QObject):
     def inspected_choice(self) -> Choice | None:
         """The inspected model, if choosing it would change the chosen model; else None."""
         inspection = self._session.inspection
-        # A view has an inspected model only
-        # if that is not the chosen one.
+        # A view has an inspected model only if that is not the chosen one.
         if self._shown.inspection is not None:
             return inspection
-        # While all folds are shown, the view has
-        # no model, so the choices are compared.
+        # While all folds are shown, the view has no model, so the choices are compared.
         shows_all_folds = self._shown.fold is None and self._shown.record is not None
         return (
             inspection
@@ -340,8 +333,7 @@ class CurrentModel(QObject):
     def inspects(self) -> bool:
         """Whether a model that the user points to is inspected first, rather than chosen at once.
 
-        Without a run, and with settings that no
-        run has, the model is chosen at once.
+        Without a run, and with settings that no run has, the model is chosen at once.
         """
         return self._shown.record is not None and not self._shown.edited
 
@@ -353,8 +345,7 @@ class CurrentModel(QObject):
         Parameters
         ----------
         values : tuple
-            Values of the model on the axes of the
-            plan, its combination of parameters.
+            Values of the model on the axes of the plan, its combination of parameters.
         step : int or None
             Coordinate of the model on its path, such as its number of features; None for
             the best model of the path.
@@ -407,22 +398,19 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the shown model anew; have its path computed if no run has the path."""
-        # `view` has no model yet: it is that of
-        # the shown run, or of the form's plan.
+        # `view` has no model yet: it is that of the shown run, or of the form's plan.
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
         view = Shown(session.dataset, record, plan, fold=session.watched)
-        # The model of the run is shown unless
-        # the form has other settings by now.
+        # The model of the run is shown unless the form has other settings by now.
         model = self._from_run(view)
         request = self._wanted(view)
         if request is None or (model is not None and not self._is_edited(view)):
             self._forget_live()
             self._set(replace(view, model=model))
             return
-        # Otherwise the model is on a live path,
-        # computed for the settings in the form.
+        # Otherwise the model is on a live path, computed for the settings in the form.
         self._ask(request)
         live_view = self._from_live(view)
         # The previous view stays until the new path is computed, so that nothing
@@ -449,8 +437,7 @@ class CurrentModel(QObject):
     def _with_inspection(self, view: Shown) -> Shown:
         """Return the view with the inspected model, without one if the inspected model is the chosen one.
 
-        Two models are the same if they are
-        at one position of the same path.
+        Two models are the same if they are at one position of the same path.
         """
         choice = self._session.inspection
         chosen = view.model
@@ -466,18 +453,16 @@ class CurrentModel(QObject):
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means; None if its path is not computed yet.
 
-        The model is on the live path if this path has the
-        values of the choice, else on a path of the shown
-        run. If the run has not tried these values, the
-        model is on a path that `_probe` has computed.
+        The model is on the live path if this path has the values of the choice, else on
+        a path of the shown run. If the run has not tried these values, the model is on
+        a path that `_probe` has computed.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a coordinate (`place`), the
-            # inspected model is the chosen one, so no
-            # measure ("") has to find the best step.
+            # Without a coordinate (`place`), the inspected model is the chosen one, so
+            # no measure ("") has to find the best step.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -493,14 +478,12 @@ class CurrentModel(QObject):
     ) -> PathWanted | None:
         """Return a request for the path at inspected values.
 
-        Return None if the run has this
-        path, or the path is impossible.
+        Return None if the run has this path, or the path is impossible.
         """
         plan = self._live_plan(view)
         record = view.record
-        # Another plan than the view's means that the form
-        # was changed after the run. A path is computed only
-        # if that is fast enough to follow a slider ("live").
+        # Another plan than the view's means that the form was changed after the run. A
+        # path is computed only if that is fast enough to follow a slider ("live").
         if (
             record is None
             or view.fold is None
@@ -526,9 +509,8 @@ class CurrentModel(QObject):
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
-        The choice is by default the session's. Values that
-        do not lie on the axes, as those of another plan,
-        do not count; None is returned if neither do.
+        The choice is by default the session's. Values that do not lie on the axes, as
+        those of another plan, do not count; None is returned if neither do.
         """
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
@@ -541,8 +523,7 @@ class CurrentModel(QObject):
     def _chosen_by_validation(self, view: Shown) -> tuple[tuple[Any, ...], int] | None:
         """Return the values of the model that the shown run chose on this fold, and its step's position.
 
-        Return None if the run has not finished
-        the fold, or all folds are shown.
+        Return None if the run has not finished the fold, or all folds are shown.
         """
         record = view.record
         fold = view.fold
@@ -561,24 +542,21 @@ class CurrentModel(QObject):
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        If a run is shown, this is the run's plan with
-        the present settings of the form, provided
-        that the form has the same method. Settings of
-        another method only concern the next run.
+        If a run is shown, this is the run's plan with the present settings of the form,
+        provided that the form has the same method. Settings of another method only
+        concern the next run.
         """
         session = self._session
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the plan is that of the
-        # form, unless the user has changed how
+        # Without a run, the plan is that of the form, unless the user has changed how
         # the data are to be read since they were.
         if view.record is None:
             return form if session.data_match_plan else None
-        # With a run, the form counts only if it has the same
-        # axes and reads the data in the same way. Usually
-        # both plans are equal; this is tested first, as
-        # `changed` below is too slow for a slider that moves.
+        # With a run, the form counts only if it has the same axes and reads the data in
+        # the same way. Usually both plans are equal; this is tested first, as `changed`
+        # below is too slow for a slider that moves.
         is_same = form == view.plan
         if (
             is_same
@@ -586,9 +564,8 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # Costs of features in the form count only if the
-        # method weighs them, which a parameter with the value
-        # "milliseconds" asks for. Else the run's costs stay.
+        # Costs of features in the form count only if the method weighs them, which a
+        # parameter with the value "milliseconds" asks for. Else the run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -634,9 +611,8 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice
-        # means, if the run has it; it is the position of
-        # these values among the combinations of the plan.
+        # The combination of parameters that the choice means, if the run has it; it is
+        # the position of these values among the combinations of the plan.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
@@ -647,16 +623,15 @@ class CurrentModel(QObject):
         )
         if record is None or fold is None or values is None or combination is None:
             return None
-        # The path with the measures in use; until
-        # they are computed, the path of the run.
+        # The path with the measures in use; until they are computed, the path of the
+        # run.
         measured = self._measured.view(record)
         unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # Without a coordinate in the choice, the
-        # position that validation chose is taken, which
-        # holds for the path with the chosen values only.
+        # Without a coordinate in the choice, the position that validation chose is
+        # taken, which holds for the path with the chosen values only.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -670,9 +645,8 @@ class CurrentModel(QObject):
     def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the
-        requested one. The model is at the chosen coordinate
-        of the path, else the best one of the path.
+        None if that path has another fold or plan than the requested one. The model is
+        at the chosen coordinate of the path, else the best one of the path.
         """
         live = self._live
         request = self._asked
@@ -699,8 +673,7 @@ class CurrentModel(QObject):
     def _ask(self, request: PathWanted) -> None:
         """Have a path computed in the background, unless it is the one that was requested last.
 
-        A job for the previous path is
-        abandoned if it is slow or out of date.
+        A job for the previous path is abandoned if it is slow or out of date.
         """
         previous = self._asked
         if previous and (previous.fold, previous.values, previous.plan) == (
@@ -710,9 +683,8 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon
-            # as another one is asked for; a quick one of
-            # the same fold and plan is shown on the way.
+            # A path that takes seconds is abandoned as soon as another one is asked
+            # for; a quick one of the same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -769,12 +741,10 @@ class CurrentModel(QObject):
     def _set(self, view: Shown) -> None:
         """Show another view with the test measures of its model; have unknown measures computed.
 
-        Emit `changed` and `tested`, and
-        `tested` once more when measures arrive.
+        Emit `changed` and `tested`, and `tested` once more when measures arrive.
         """
-        # The run has test measures of its chosen models.
-        # Other models can be tested only with their
-        # documents open; else `_untested` says why not.
+        # The run has test measures of its chosen models. Other models can be tested
+        # only with their documents open; else `_untested` says why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
@@ -786,8 +756,7 @@ class CurrentModel(QObject):
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
-        # Otherwise they are computed, and shown
-        # if the model is still the one in view.
+        # Otherwise they are computed, and shown if the model is still the one in view.
         if (
             model is not None
             and model.fold.test is not None
@@ -819,8 +788,7 @@ class CurrentModel(QObject):
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
-        # The key of a run's model is the position
-        # of its combination of parameters.
+        # The key of a run's model is the position of its combination of parameters.
         if result is None or result.chosen.unit.position != model.key:
             return {}
         return (
@@ -857,8 +825,7 @@ class _Probe:
         self._fold_cache = fold_cache
         self._arrived = arrived
         self._failed = failed
-        # The path that is wanted, the last
-        # one that was computed, and its job.
+        # The path that is wanted, the last one that was computed, and its job.
         self._wanted: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None
@@ -888,9 +855,8 @@ class _Probe:
             and _is_same(self._wanted, request)
         ):
             return
-        # A job for another path is abandoned. The last
-        # computed path stays until the new one arrives;
-        # `model` returns it for its own request only.
+        # A job for another path is abandoned. The last computed path stays until the
+        # new one arrives; `model` returns it for its own request only.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -964,12 +930,11 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations only the last step can be selected,
-    so this is always the last position. Otherwise it is the
-    position of the step whose coordinate is nearest to
-    ``step``, if that is not None; else ``best``, if that is not
-    None; else the position with the best value of the measure
-    ``select_by``, or of the criterion if that was not measured.
+    On a path of iterations only the last step can be selected, so this is always the
+    last position. Otherwise it is the position of the step whose coordinate is nearest
+    to ``step``, if that is not None; else ``best``, if that is not None; else the
+    position with the best value of the measure ``select_by``, or of the criterion if
+    that was not measured.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1

@@ -78,9 +78,8 @@ class LastingChange(QUndoCommand):
 class Session(QObject):
     """Data, plan and choice, with undo. Widgets show it; only this class changes it.
 
-    The plan is the one source of all parameters:
-    the form, the pins of the features table and
-    the terminal's command are views of it.
+    The plan is the one source of all parameters: the form, the pins of the features
+    table and the terminal's command are views of it.
     """
 
     methodsAdded = Signal(object)
@@ -119,9 +118,8 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
         self._fold: int | None = None
-        # How runs are measured: the measure, the convention
-        # that the user picked (None follows the plan), and
-        # whether the measure also chooses the models.
+        # How runs are measured: the measure, the convention that the user picked (None
+        # follows the plan), and whether the measure also chooses the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
@@ -189,12 +187,10 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        That is: by which convention and measure,
-        whether that measure chooses the run's
+        That is: by which convention and measure, whether that measure chooses the run's
         models, and whether the test part is sealed.
         """
-        # A plan that selects by the criterion
-        # of its method asks for no measure.
+        # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
         sealed = self.is_sealed(dataset or self._dataset)
         return Measurement(
@@ -249,20 +245,18 @@ class Session(QObject):
         data : str
             The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with. By default, the
-            present plan without its pins, bans,
-            preferences and folds, and with the groups,
-            costs, columns and convention of the new data.
+            The plan to go on with. By default, the present plan without its pins, bans,
+            preferences and folds, and with the groups, costs, columns and convention of
+            the new data.
         choice : Choice
             The chosen model of the plan.
         """
-        # The convention that the user picked and the
-        # seal, as they are before the change: the
-        # signals at the end depend on what has changed.
+        # The convention that the user picked and the seal, as they are before the
+        # change: the signals at the end depend on what has changed.
         picked = self._convention
         sealed = self.sealed
-        # Without a plan, the present one is adapted:
-        # parameters that depend on the features are dropped.
+        # Without a plan, the present one is adapted: parameters that depend on the
+        # features are dropped.
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -279,8 +273,7 @@ class Session(QObject):
                 preferences={},
                 costs=costs.plain() if costs is not None else {},
             )
-            # Data without queries are one ranking,
-            # which has other usual measures.
+            # Data without queries are one ranking, which has other usual measures.
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
@@ -289,8 +282,7 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
-        # The data replace the former ones
-        # with the choice made for them.
+        # The data replace the former ones with the choice made for them.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan
@@ -298,9 +290,9 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Changes of the plan for the former data cannot be
-        # undone any more. Lasting changes, such as of a run's
-        # name, can: they go back on the stack as new commands.
+        # Changes of the plan for the former data cannot be undone any more. Lasting
+        # changes, such as of a run's name, can: they go back on the stack as new
+        # commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [
             command.again()
@@ -374,8 +366,7 @@ class Session(QObject):
     def seal(self, sealed: bool) -> None:
         """Seal the test part of the open data, or unseal it; other data keep their seals.
 
-        While it is sealed, no test measure is
-        shown. The mark is stored with its time.
+        While it is sealed, no test measure is shown. The mark is stored with its time.
         """
         if self._dataset is None or sealed == self.sealed:
             return
@@ -402,9 +393,8 @@ class Session(QObject):
     ) -> None:
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
 
-        ``values`` are those of its path on the plan's axes
-        (None for those that validation chose), and ``step``
-        its coordinate on the path (None for the best).
+        ``values`` are those of its path on the plan's axes (None for those that
+        validation chose), and ``step`` its coordinate on the path (None for the best).
         """
         choice = Choice(values, step)
         self._do(
@@ -449,8 +439,7 @@ class Session(QObject):
         Raises
         ------
         ParameterError, PlanError
-            If the changed plan would be
-            invalid; then nothing changes.
+            If the changed plan would be invalid; then nothing changes.
         """
         plan = self.plan.changed(**changes)
         same_method = (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker)
@@ -479,9 +468,8 @@ class Session(QObject):
             (feature,),
         )
         present = any(i in parameters[name] for i in members)
-        # Its group is removed from both sets, and the feature
-        # is added to one of them unless the group was there.
-        # One member suffices to pin or ban a group.
+        # Its group is removed from both sets, and the feature is added to one of them
+        # unless the group was there. One member suffices to pin or ban a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
@@ -510,9 +498,8 @@ class Session(QObject):
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         """Replace the plan and the choice, in a way that the user can undo.
 
-        ``text`` names the change in the Edit menu;
-        consecutive changes of one series are undone
-        together, those of the series "" one by one.
+        ``text`` names the change in the Edit menu; consecutive changes of one series
+        are undone together, those of the series "" one by one.
         """
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
@@ -537,18 +524,15 @@ class Session(QObject):
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show the plan's measure and convention, unless the user picked others.
 
-        ``before`` is the previous plan, and ``picked`` the
-        convention that was picked with it. If the picked
-        convention is dropped, each run is measured by its
-        own convention again, so `measureChanged` is emitted.
+        ``before`` is the previous plan, and ``picked`` the convention that was picked
+        with it. If the picked convention is dropped, each run is measured by its own
+        convention again, so `measureChanged` is emitted.
         """
-        # None follows the plan, so a picked
-        # convention equal to the plan's is needless.
+        # None follows the plan, so a picked convention equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked
-        # The shown measure was the plan's
-        # first one, which is another one now.
+        # The shown measure was the plan's first one, which is another one now.
         main_measure_changed = (
             before.measures[0] == self._measure != self.plan.measures[0]
         )

@@ -95,11 +95,9 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        # so that no study is closed between
-        # a note's removal and its writing
+        # so that no study is closed between a note's removal and its writing
         self._writing = threading.Lock()
-        # functions that write what the
-        # window requested, not yet called
+        # functions that write what the window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property
@@ -129,8 +127,7 @@ class StudyStore:
         Raises
         ------
         PlanError, ParameterError
-            If the plan does not fit the data;
-            then nothing is written to the study.
+            If the plan does not fit the data; then nothing is written to the study.
         StoreError
             If the run cannot be stored.
         """
@@ -148,20 +145,18 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study and reads its runs, the oldest first.
 
-        The job yields an OpenedStudy, then one RunRecord for each
-        run, and last a sentence on each damage. The study does not
-        become the one in which runs are stored; :meth:`switch_to`
-        does that. If this window still has the study open and is
-        about to close it, the job waits for that.
+        The job yields an OpenedStudy, then one RunRecord for each run, and last a
+        sentence on each damage. The study does not become the one in which runs are
+        stored; :meth:`switch_to` does that. If this window still has the study open and
+        is about to close it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             """Open the study, and yield it, its runs and remarks on damage; called on the worker."""
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is
-            # being closed: wait for that, up to 10 seconds.
-            # Then an error says that the file is in use.
+            # The same file may still be open here, and is being closed: wait for that,
+            # up to 10 seconds. Then an error says that the file is in use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -178,8 +173,7 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
-            # First the study, then its runs one
-            # by one, then remarks on damage.
+            # First the study, then its runs one by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -202,22 +196,19 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not
-        named it: then it lies in the folder of the
-        program's own studies, and the copy takes its place.
+        The previous file is removed if the user has not named it: then it lies in the
+        folder of the program's own studies, and the copy takes its place.
 
         Raises
         ------
         StoreError
-            If the file cannot be written; then
-            the previous file stays in use.
+            If the file cannot be written; then the previous file stays in use.
         """
         study = self._study or self._make()
         previous_path = study.path
         study.save_as(path)
         if self.is_own(previous_path) and previous_path != study.path:
-            # if the previous file cannot be
-            # removed, it stays beside the copy
+            # if the previous file cannot be removed, it stays beside the copy
             with suppress(OSError):
                 previous_path.unlink()
 
@@ -239,8 +230,8 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        # Notes that cannot be written, such as a removal
-        # from the list, are lost, but no results.
+        # Notes that cannot be written, such as a removal from the list, are lost, but
+        # no results.
         with suppress(StoreError):
             self.write_notes()
         study.close()
@@ -288,9 +279,8 @@ class StudyStore:
 def read_sample_run() -> RunRecord:
     """Read the finished run of the sample, which comes with the program.
 
-    None of the user's studies stores the run. So its
-    record has no key in a study (``stored``), and no
-    reason why the run cannot be resumed (``why_not_on``).
+    None of the user's studies stores the run. So its record has no key in a study
+    (``stored``), and no reason why the run cannot be resumed (``why_not_on``).
 
     Raises
     ------
@@ -317,11 +307,10 @@ def _read_run(
 ) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its
-    plan names the data by the path at which they can be
-    opened here. Until the data are open, a dataset
-    without documents takes their place; ``datasets``
-    caches these, so that runs on the same data share one.
+    The record has the run's number in the study, and its plan names the data by the
+    path at which they can be opened here. Until the data are open, a dataset without
+    documents takes their place; ``datasets`` caches these, so that runs on the same
+    data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.
@@ -331,17 +320,16 @@ def _read_run(
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
-    # A unit that cannot be read makes the run a
-    # failed one instead of stopping the whole study.
+    # A unit that cannot be read makes the run a failed one instead of stopping the
+    # whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share
-    # one dataset without documents. It has the
-    # validation and test parts that were measured.
+    # Runs on the same parts of the same data share one dataset without documents. It
+    # has the validation and test parts that were measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -353,8 +341,8 @@ def _read_run(
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
     if not why_not_on and study.read_only:
         why_not_on = READ_ONLY
-    # The record shows what was read; a finished
-    # run is done, and any other can be continued.
+    # The record shows what was read; a finished run is done, and any other can be
+    # continued.
     record = RunRecord(
         key.id,
         plan,
@@ -400,11 +388,9 @@ def _reason_not_resumable(
     Parameters
     ----------
     recorded : mapping
-        The versions that the run began
-        with, by the name of the software.
+        The versions that the run began with, by the name of the software.
     entries : sequence of CodeSource
-        The pieces of code that compute the
-        run: methods, and code of plug-ins.
+        The pieces of code that compute the run: methods, and code of plug-ins.
     """
     for entry in entries:
         if entry.lacking:  # a sentence on the software that is not installed

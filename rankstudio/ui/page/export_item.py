@@ -27,13 +27,11 @@ class FormatWriter:
         Submits a job that checks the written files, and returns it; the given function
         is called with a sentence on the outcome.
     unavailable : str
-        Why the item cannot be written in this
-        format, as a sentence; "" if it can.
+        Why the item cannot be written in this format, as a sentence; "" if it can.
     begin : callable(Path, callable(str), callable(str)), optional
-        Submits a job that writes the files, if writing
-        takes long, and returns it. The first function is
-        called when the files are written, with a remark on
-        them; the second one if that fails, with the reason.
+        Submits a job that writes the files, if writing takes long, and returns it. The
+        first function is called when the files are written, with a remark on them; the
+        second one if that fails, with the reason.
     """
 
     help: str = ""
@@ -69,8 +67,7 @@ class ExportItem:
     text : callable() -> str, optional
         Returns the text that "Copy" puts on the clipboard.
     unavailable : str
-        Why the item cannot be exported
-        now, as a sentence; "" if it can.
+        Why the item cannot be exported now, as a sentence; "" if it can.
     writers : tuple of FormatWriter
         A writer for each format, used instead of ``write``; empty if ``write`` writes
         all formats.

@@ -49,8 +49,7 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
             if counts_rounds
             else f"k = {choice.place}"
         )
-    # With the parameters of the other model,
-    # the size suffices to tell them apart.
+    # With the parameters of the other model, the size suffices to tell them apart.
     parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
@@ -98,8 +97,8 @@ class ChooseButtons(QObject):
         ----------
         panel : Panel
         offers : callable
-            Returns whether models are inspected in
-            the panel now; called by :meth:`show`.
+            Returns whether models are inspected in the panel now; called by
+            :meth:`show`.
         """
         button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -112,9 +111,8 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
-        # `inspected_choice` is None if the inspected model
-        # is the chosen one. While all folds are shown, the
-        # view has no models, so the choices are named.
+        # `inspected_choice` is None if the inspected model is the chosen one. While all
+        # folds are shown, the view has no models, so the choices are named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -218,8 +216,7 @@ class FormChip(QObject):
         self._current: CurrentModel = models.current
         self._chip = chip
         runs = models.runs
-        # The chip tells of the form, the
-        # shown run, and the runs of the list.
+        # The chip tells of the form, the shown run, and the runs of the list.
         form_or_run_changed = models.current.changed, models.session.planChanged
         list_changed = (
             runs.labelled,
@@ -240,8 +237,7 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # If both have the same title, the text
-        # calls the form "changed" instead.
+        # If both have the same title, the text calls the form "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

@@ -55,9 +55,8 @@ class _PoppedOut:
 class Page(QWidget):
     """A page of the window: panels between splitters.
 
-    A double click on the header of a panel gives the panel
-    the whole page, or takes the page back. The menu of the
-    header also gives the panel a window of its own.
+    A double click on the header of a panel gives the panel the whole page, or takes the
+    page back. The menu of the header also gives the panel a window of its own.
 
     Parameters
     ----------
@@ -66,8 +65,7 @@ class Page(QWidget):
     content : Splitter
         The splitter with the panels; see `row` and `column`.
     controllers : sequence of Controller
-        Controllers of all pages; the page takes
-        those whose first panel it contains.
+        Controllers of all pages; the page takes those whose first panel it contains.
     foot, head : QWidget, optional
         A line at the bottom or at the top, which stays visible when a panel fills the
         page.
@@ -104,18 +102,15 @@ class Page(QWidget):
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
-        # Geometries of the windows, by the names of
-        # their panels; and the panels that have windows
-        # now, each with what is needed to bring it back.
+        # Geometries of the windows, by the names of their panels; and the panels that
+        # have windows now, each with what is needed to bring it back.
         self._geometries: dict[str, QByteArray] = {}
         self._windows: dict[Panel, _PoppedOut] = {}
-        # names of panels whose windows
-        # open when the page is shown first
+        # names of panels whose windows open when the page is shown first
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        # A controller belongs to the page
-        # that contains its first panel.
+        # A controller belongs to the page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
@@ -174,8 +169,7 @@ class Page(QWidget):
         self.restore_panels()
         if panel in self._windows:  # a panel in a window of its own is not on the page
             return
-        # The sizes of all splitters are
-        # remembered, to be restored later.
+        # The sizes of all splitters are remembered, to be restored later.
         self._maximized_panel = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
@@ -211,8 +205,7 @@ class Page(QWidget):
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
-        # A hidden widget takes the position of
-        # the panel, so that it can come back.
+        # A hidden widget takes the position of the panel, so that it can come back.
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
@@ -240,8 +233,7 @@ class Page(QWidget):
     def _bring_back(self, panel: Panel) -> None:
         """Put a panel, whose window was closed, back into its splitter.
 
-        The sizes from before are restored
-        once no panel has a window any more.
+        The sizes from before are restored once no panel has a window any more.
         """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
@@ -263,8 +255,7 @@ class Page(QWidget):
         The space of hidden widgets goes to the largest visible widget.
         """
         while True:
-            # The sum of the sizes stays, although
-            # a hidden widget has the size 0.
+            # The sum of the sizes stays, although a hidden widget has the size 0.
             total_size = sum(splitter.sizes())
             widgets = [splitter.widget(i) for i in range(splitter.count())]
             visible = [
@@ -327,8 +318,7 @@ class Page(QWidget):
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
-        # A page that was not visited yet has
-        # not opened the windows of last time.
+        # A page that was not visited yet has not opened the windows of last time.
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
@@ -371,8 +361,7 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
-            # Damaged sizes, or those of another
-            # number of widgets, are ignored.
+            # Damaged sizes, or those of another number of widgets, are ignored.
             sizes = [
                 int(size)
                 for size in text.split()
@@ -428,8 +417,7 @@ class Splitter(QSplitter):
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
-        # a part is a widget, its share of
-        # additional space, and its initial size
+        # a part is a widget, its share of additional space, and its initial size
         for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
             self.setStretchFactor(position, stretch)

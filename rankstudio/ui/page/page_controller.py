@@ -28,8 +28,7 @@ class PageController(Controller):
     heads : Mapping of str to QWidget
         Lines at the top of pages, by the keys of the pages.
     places : Mapping of str to str
-        Places of the guide, by the object
-        names of the controller's panels.
+        Places of the guide, by the object names of the controller's panels.
     foot : QWidget or None
         Line at the bottom of the page.
     pageAsked : Signal(str)
@@ -41,8 +40,7 @@ class PageController(Controller):
     runsAsked : Signal(object)
         Plans are to be run and compared (tuple of Plan).
     stateChanged : Signal()
-        Other commands may be possible now,
-        or commands may have other names.
+        Other commands may be possible now, or commands may have other names.
     progressShown : Signal()
         The displayed progress of the runs was updated.
     warned : Signal(str)

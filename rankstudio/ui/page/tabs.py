@@ -21,8 +21,7 @@ class Tab:
     content : QWidget
         Shown while the tab is chosen.
     beside : QWidget, optional
-        Widget at the right end of the line
-        of tabs, shown with the content.
+        Widget at the right end of the line of tabs, shown with the content.
     """
 
     label: str

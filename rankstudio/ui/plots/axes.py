@@ -37,8 +37,7 @@ Ticks = list[tuple[float, str]]
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers.
 
-    A tick is a pair of a size and its text.
-    The axis is ``width`` pixels wide.
+    A tick is a pair of a size and its text. The axis is ``width`` pixels wide.
     """
     low, high = (log10(end) for end in x_range)
     # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5
@@ -82,8 +81,7 @@ class Axes:
         Values of the parameter on the x axis, ascending, where the ticks are; empty
         where x is no parameter.
     log_sizes : bool
-        Whether x counts something from 1,
-        and equal widths are equal ratios.
+        Whether x counts something from 1, and equal widths are equal ratios.
     """
 
     title: str = ""
@@ -136,8 +134,7 @@ class Axes:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
-            # x_air is a share of the range
-            # before it was widened at both ends.
+            # x_air is a share of the range before it was widened at both ends.
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [
                 (t, f"{t:.0f}")
@@ -205,8 +202,7 @@ def draw_axes(
     reserved_width : float
         Width of the text at the right of the title, in pixels.
     placeholder : str or None
-        Text of an empty plot; None where
-        there is something to draw.
+        Text of an empty plot; None where there is something to draw.
     """
     area = frame.area
     if placeholder is not None:
@@ -254,9 +250,8 @@ def cut_texts(
 ) -> list[str]:
     """Return in full the texts around a plot that have no room, and are cut.
 
-    The title, or its short form, is among them if it is
-    cut. For an empty plot, its text (``placeholder``) is
-    tested, too; for any other plot, the text of the x axis.
+    The title, or its short form, is among them if it is cut. For an empty plot, its
+    text (``placeholder``) is tested, too; for any other plot, the text of the x axis.
     Beside the title, ``reserved_width`` pixels are taken.
     """
     metrics = QFontMetrics(font(SMALL))
@@ -328,8 +323,7 @@ def _draw_placeholder(
 ) -> None:
     """Write the text of an empty plot in its middle.
 
-    It is wrapped to lines. If these are too
-    high together, a single line is written.
+    It is wrapped to lines. If these are too high together, a single line is written.
     """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))

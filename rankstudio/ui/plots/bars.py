@@ -37,8 +37,7 @@ class Bar:
     Attributes
     ----------
     id : hashable
-        Id of the candidate, written below the
-        bar and emitted when the bar is clicked.
+        Id of the candidate, written below the bar and emitted when the bar is clicked.
     name : str
         Shown when the mouse is over the bar.
     value : float
@@ -124,8 +123,8 @@ class BarsPlot(Plot):
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars, with the winner, that fit into a width in pixels.
 
-        The width is the plot's by default. A bar
-        is at least as wide as its id below it.
+        The width is the plot's by default. A bar is at least as wide as its id below
+        it.
         """
         available_width = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
@@ -150,8 +149,7 @@ class BarsPlot(Plot):
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
-            # at least 1.5 pixels high, so
-            # that a value near 0 is visible
+            # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
             left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
             top = zero - height if bar.value >= 0 else zero
@@ -185,8 +183,7 @@ class BarsPlot(Plot):
 
     def figure(self) -> RowsFigure:
         """Return the candidates of a step, the best first."""
-        # A printed figure has room for some
-        # bars, and says so in its title.
+        # A printed figure has room for some bars, and says so in its title.
         bars = self.bars[:MOST_BARS]
         title = self.axes.title
         if len(self.bars) > len(bars):
@@ -244,8 +241,7 @@ class BarsPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along the bars by an arrow key to the right or left; begin at the first bar.
 
-        Return whether there was something
-        to do: keys up and down do nothing.
+        Return whether there was something to do: keys up and down do nothing.
         """
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
@@ -269,8 +265,7 @@ class BarsPlot(Plot):
     def summary(self) -> str:
         """Return in words which candidate won, the best other one, and by how much it won.
 
-        A pinned feature may win without
-        the longest bar, or without a bar.
+        A pinned feature may win without the longest bar, or without a bar.
         """
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
@@ -311,8 +306,7 @@ class BarsPlot(Plot):
             painter.setPen(colors.q("text" if is_winner else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
-        # The line of zero, and above the
-        # plot how many candidates are shown.
+        # The line of zero, and above the plot how many candidates are shown.
         zero = frame.y_px(0.0)
         area = frame.area
         hairline(

@@ -133,8 +133,7 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
-        # The text is that of the title, so
-        # that the underline is below the term.
+        # The text is that of the title, so that the underline is below the term.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -170,30 +169,25 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         An error message, when an action of the user, such as saving the plot, did not
         work.
     figureAsked : Signal()
-        The user wants the plot as a figure:
-        copied with its caption, or in a file.
+        The user wants the plot as a figure: copied with its caption, or in a file.
     paintAsked : Signal(object, object)
         Two functions: the first paints a picture, for which the window must not wait;
         the second is called with the picture.
     placeholder : str
         Text of an empty plot.
     shared : Shared
-        Entry of the plot in the list of exports;
-        by default the plot is not listed.
+        Entry of the plot in the list of exports; by default the plot is not listed.
     under_mouse : object
-        Target that :meth:`hit_test` returned
-        for the mouse's position; None for none.
+        Target that :meth:`hit_test` returned for the mouse's position; None for none.
     pointed : Signal(int)
         Id of the feature that the mouse has reached; 0 when the mouse has left the last
         one.
     confirms : bool
-        Whether the targets are models: a
-        double click or Enter then chooses one.
+        Whether the targets are models: a double click or Enter then chooses one.
     confirmed : Signal()
         The user chooses the model that was picked last.
     about_feature : callable
-        Returns the lines that the box adds
-        about a feature, given its id.
+        Returns the lines that the box adds about a feature, given its id.
     """
 
     failed = Signal(str)
@@ -226,8 +220,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._pressed: QPointF | None = None  # where the left button went down
         self._painted: Frame | None = None  # the frame of a painting in progress
         self._timer = single_shot(FRAME_MS, self._ask_turn, self)
-        # Below and above the layers of all
-        # subclasses: axes, and the ring of the focus.
+        # Below and above the layers of all subclasses: axes, and the ring of the focus.
         self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
@@ -299,8 +292,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def hover(self, point: QPointF | None) -> None:
         """Highlight the target at the mouse, such as a bar, and show its box of values.
 
-        The point is None after the mouse has
-        left the plot; then the box disappears.
+        The point is None after the mouse has left the plot; then the box disappears.
         """
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
@@ -315,9 +307,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def say(self, target: Any, point: QPointF) -> None:
         """Show the box of values for a target, at a point of the plot.
 
-        A target is what the mouse points at, such as a
-        bar. If it has a feature, as many lines about
-        the feature follow as have room, at least one.
+        A target is what the mouse points at, such as a bar. If it has a feature, as
+        many lines about the feature follow as have room, at least one.
         """
         feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)
@@ -380,8 +371,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def place_term(self) -> None:
         """Put the underline of a glossary term below the title.
 
-        It gets the text of the title as it is
-        drawn now, which may be cut or short.
+        It gets the text of the title as it is drawn now, which may be cut or short.
         """
         if self._term is not None:
             frame = self.frame()
@@ -423,8 +413,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     @Slot()
     def flush(self) -> None:
         """Redraw now, with the contents that were set since the last redraw."""
-        # Neither the timer nor a later turn of
-        # the event loop has to redraw any more.
+        # Neither the timer nor a later turn of the event loop has to redraw any more.
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
@@ -489,8 +478,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit the layers, and the underline in the title, to the new size."""
         super().resizeEvent(event)
-        # The constructor of GraphicsView
-        # resizes the plot before it has layers.
+        # The constructor of GraphicsView resizes the plot before it has layers.
         for layer in getattr(self, "_layers", ()):
             layer.fit(QRectF(self.rect()))
         if getattr(self, "_term", None) is not None:
@@ -513,8 +501,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if press_position is None:
             return
         event.accept()
-        # A hand is not quite still. Five pixels
-        # or more apart, the mouse was dragged.
+        # A hand is not quite still. Five pixels or more apart, the mouse was dragged.
         if (press_position - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
@@ -616,8 +603,7 @@ class PlotMenu(QMenu):
     @Slot()
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
-        # Characters of the title that may
-        # not be in a file's name become "-".
+        # Characters of the title that may not be in a file's name become "-".
         suggested = (
             "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-")
             or "plot"

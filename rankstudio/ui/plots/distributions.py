@@ -95,8 +95,7 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # Values are in ascending order. A
-        # single value gets a range around it.
+        # Values are in ascending order. A single value gets a range around it.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -116,8 +115,7 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the height of the legend.
 
-        Return 0 where it would leave the
-        curves too little, and is not drawn.
+        Return 0 where it would leave the curves too little, and is not drawn.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -127,9 +125,8 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        A swatch is the piece of line before a label. `room`
-        is the size of the plot area without the legend.
-        Return the width of a swatch, the position of each
+        A swatch is the piece of line before a label. `room` is the size of the plot
+        area without the legend. Return the width of a swatch, the position of each
         entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
@@ -164,8 +161,7 @@ class DensityPlot(Plot):
     def summary(self) -> str:
         """Return in words where each class has most of its values, and how many of them are 0.
 
-        The latter is said of classes whose
-        zeros have a bar of their own.
+        The latter is said of classes whose zeros have a bar of their own.
         """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
@@ -187,9 +183,8 @@ class DensityPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the density of each class as an area of a figure.
 
-        The label includes the share of zeros, if
-        the density leaves them out (it is NaN if
-        not). The title is the feature's name.
+        The label includes the share of zeros, if the density leaves them out (it is NaN
+        if not). The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -239,8 +234,7 @@ class DensityPlot(Plot):
         frame = self.frame()
         if self.is_empty():
             return None
-        # The bars of zeros stand in a
-        # strip at the left of the curves.
+        # The bars of zeros stand in a strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
         if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
@@ -250,8 +244,8 @@ class DensityPlot(Plot):
     def readout(self, x: float) -> list[Line]:
         """Return the density of each class at a value, or the shares of zeros over their bars.
 
-        `x` is what :meth:`hit_test` returns: a
-        value, or minus infinity over these bars.
+        `x` is what :meth:`hit_test` returns: a value, or minus infinity over these
+        bars.
         """
         if x == _ZEROS:
             line_styles = [
@@ -289,8 +283,7 @@ class DensityPlot(Plot):
             color = palettes.category(colors, i).color
             color.setAlphaF(0.18 if colors.dark else 0.15)
             painter.setBrush(color)
-            # The polygon under the curve
-            # begins and ends on the x axis.
+            # The polygon under the curve begins and ends on the x axis.
             xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
             ys = np.concatenate([[0.0], density.ys, [0.0]])
             painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
@@ -316,8 +309,7 @@ class DensityPlot(Plot):
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
-            # above the bar, a line has room
-            # for the text of its share
+            # above the bar, a line has room for the text of its share
             height = density.zeros * (area.height() - _LINE)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -357,8 +349,7 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
-            # the middle of the line; the last
-            # line is the one above the curves
+            # the middle of the line; the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)

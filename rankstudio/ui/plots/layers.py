@@ -41,14 +41,11 @@ class Frame:
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
-        Values at the left and right edge,
-        and at the bottom and top edge.
+        Values at the left and right edge, and at the bottom and top edge.
     log_y : bool
-        Whether equal heights are equal
-        ratios; then ``y_range`` is above 0.
+        Whether equal heights are equal ratios; then ``y_range`` is above 0.
     log_x : bool
-        Whether equal widths are equal
-        ratios; then ``x_range`` is above 0.
+        Whether equal widths are equal ratios; then ``x_range`` is above 0.
     """
 
     area: QRectF
@@ -77,9 +74,8 @@ class Frame:
     def pixels(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         """Return the pixels of points, as two arrays of the inputs' shape.
 
-        x grows to the right, y upwards, from the lower
-        left corner of the plot area. On a logarithmic
-        axis, the map is linear in the logarithms.
+        x grows to the right, y upwards, from the lower left corner of the plot area. On
+        a logarithmic axis, the map is linear in the logarithms.
         """
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         if self.log_y:  # what is not above 0 lies at the lower end
@@ -104,9 +100,8 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        A curve is a pair of the x and the y of its points.
-        Of equally near points the last curve's is returned;
-        None where every point is farther away than `reach`
+        A curve is a pair of the x and the y of its points. Of equally near points the
+        last curve's is returned; None where every point is farther away than `reach`
         pixels. A point that is NaN is infinitely far.
         """
         nearest_point = None
@@ -136,8 +131,7 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
-    # Ends that differ by rounding only
-    # count as equal; 0 has no percentage.
+    # Ends that differ by rounding only count as equal; 0 has no percentage.
     if high - low <= EQUAL * max(abs(low), abs(high)):
         air = max(abs(low), abs(high)) * 0.05 or 0.5
         return low - air, high + air
@@ -148,18 +142,16 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme
-    values (at most a twentieth at each end, say one λ at
-    k = 1) would press all others into less than half of
-    the picture; these values are then cut off.
+    This is the range of all values, unless a few extreme values (at most a twentieth at
+    each end, say one λ at k = 1) would press all others into less than half of the
+    picture; these values are then cut off.
 
     Parameters
     ----------
     values : ndarray
         All values of all curves; NaN is ignored.
     keep : ndarray
-        Values that must lie inside, the
-        chosen curve's; may be empty.
+        Values that must lie inside, the chosen curve's; may be empty.
 
     Returns
     -------
@@ -248,10 +240,9 @@ class Layer(QGraphicsItem):
     ) -> None:
         """Draw on the screen.
 
-        An exception that leaves a painting method
-        ends the process without a message. It is
-        therefore passed to ``sys.excepthook``, once,
-        and the layer stays blank from then on.
+        An exception that leaves a painting method ends the process without a message.
+        It is therefore passed to ``sys.excepthook``, once, and the layer stays blank
+        from then on.
         """
         if self._has_failed:
             return
@@ -288,8 +279,7 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
         Dash and gap lengths in line widths.
     """
     line_pen = QPen(color, width)
-    # The joins of a thin line are invisible,
-    # and round ones take twice the time.
+    # The joins of a thin line are invisible, and round ones take twice the time.
     thin = width < 2.0
     line_pen.setJoinStyle(
         Qt.PenJoinStyle.BevelJoin if thin else Qt.PenJoinStyle.RoundJoin
@@ -307,16 +297,14 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
     A point with NaN leaves a gap.
 
-    A long and wide solid line is drawn in pieces: Qt outlines and
-    fills a line as a whole, which takes four times as long for two
-    thousand points. Each piece begins with the last segment of the
-    piece before, so that the two join. Dashed and translucent lines
-    are drawn as a whole: dashes would start again in each piece,
-    and a translucent line would be darker where pieces overlap.
+    A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a
+    whole, which takes four times as long for two thousand points. Each piece begins
+    with the last segment of the piece before, so that the two join. Dashed and
+    translucent lines are drawn as a whole: dashes would start again in each piece, and
+    a translucent line would be darker where pieces overlap.
     """
-    # Positions of the gaps, and whether the line
-    # is one that may be drawn in pieces: m11 is
-    # the number of device pixels to a logical one.
+    # Positions of the gaps, and whether the line is one that may be drawn in pieces:
+    # m11 is the number of device pixels to a logical one.
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
@@ -365,8 +353,7 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
     ----------
     painter : QPainter
     shape : str
-        The marker of a category
-        (`rankstudio.ui.style.palettes.Category`).
+        The marker of a category (`rankstudio.ui.style.palettes.Category`).
     point : QPointF
         The middle of the marker.
     radius : float

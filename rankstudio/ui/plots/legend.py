@@ -70,8 +70,7 @@ def draw_entry(
     color : QColor
         Color of the name.
     swatch, gap : float
-        Pixels that the line or marker takes,
-        and pixels between it and the name.
+        Pixels that the line or marker takes, and pixels between it and the name.
     width : float
         Width of the line.
     marker : float

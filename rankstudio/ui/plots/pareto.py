@@ -74,8 +74,7 @@ class Spot:
     error : float
         Standard error of the worth; NaN where there is none.
     category : int
-        Number of the model's run, which
-        decides the color and the marker.
+        Number of the model's run, which decides the color and the marker.
     title, note : str
         Run and parameters of the model: "run 2 · GAS, then RankSVM" and "k = 4 · λ =
         2⁶".
@@ -96,20 +95,16 @@ class Marks:
     Attributes
     ----------
     front : tuple of int
-        Positions of the spots on the
-        Pareto front, by ascending size.
+        Positions of the spots on the Pareto front, by ascending size.
     best, suggested : int
-        Positions of the best spot, and of the
-        smallest one that is not clearly worse.
+        Positions of the best spot, and of the smallest one that is not clearly worse.
     levels : tuple of float
-        Least worth at which each spot of the
-        front counts as not clearly worse.
+        Least worth at which each spot of the front counts as not clearly worse.
     rule : str
         Name of the rule behind the levels: "one standard error". Another name, as for a
         budget, has no band.
     cost : str
-        Cost of the suggested model: "0.35 ms";
-        "" where models are compared by size.
+        Cost of the suggested model: "0.35 ms"; "" where models are compared by size.
     """
 
     front: tuple[int, ...]
@@ -142,12 +137,10 @@ class ParetoPlot(Plot):
     def __init__(self, theme: Theme, title: str = "", x_label: str = "") -> None:
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
-        # Positions of the chosen and the
-        # inspected model among the spots.
+        # Positions of the chosen and the inspected model among the spots.
         self.chosen: int | None = None
         self.inspected: int | None = None
-        # whether models are compared over folds,
-        # not queries, as for a single ranking
+        # whether models are compared over folds, not queries, as for a single ranking
         self.over_folds = False
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         # The numbers order the layers: a greater one lies above.
@@ -239,8 +232,7 @@ class ParetoPlot(Plot):
             )
         rings = []
         if marks is not None:
-            # a model that is both is called
-            # the best: the later entry wins
+            # a model that is both is called the best: the later entry wins
             labels = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
             rings = [
                 Mark(f"{label}: {spots[i].note}", spots[i].x, spots[i].y)
@@ -318,8 +310,7 @@ class ParetoPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along the front by an arrow key to the right or left; begin at the suggested model, or the best.
 
-        Return whether there was something
-        to do: keys up and down do nothing.
+        Return whether there was something to do: keys up and down do nothing.
         """
         if self.marks is None or down:
             return False
@@ -339,8 +330,7 @@ class ParetoPlot(Plot):
         """
         if not self.spots:
             return None
-        # Distances in pixels from every
-        # spot, shape (number of spots,).
+        # Distances in pixels from every spot, shape (number of spots,).
         px, py = self.frame().pixels(*self.places)
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
@@ -402,9 +392,8 @@ def draw_pareto_front(
             _level_steps(plot, frame),
             frame.y_px(spots[marks.best].y),
         )
-    # Before each further model of the front, a corner
-    # at its size and at the height of the model
-    # before; the last step reaches to the right edge.
+    # Before each further model of the front, a corner at its size and at the height of
+    # the model before; the last step reaches to the right edge.
     corners: list[QPointF] = []
     for i in marks.front:
         point = frame.point(spots[i].x, spots[i].y)
@@ -424,9 +413,8 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
-    # The first level begins at the left edge, and each
-    # ends where the next model of the front is; the
-    # last model is the best one, which needs no band.
+    # The first level begins at the left edge, and each ends where the next model of the
+    # front is; the last model is the best one, which needs no band.
     starts = [
         frame.area.left(),
         *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]),
@@ -460,8 +448,7 @@ def draw_spots(
 
     Markers of the front are larger and on top.
     """
-    # Models behind the front come first, and
-    # are faded except the one under the mouse.
+    # Models behind the front come first, and are faded except the one under the mouse.
     front = plot.marks.front if plot.marks else ()
     points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -557,9 +544,8 @@ def draw_band_name(
 ) -> None:
     """Write the meaning of the band at the upper right, if a long or a short name has room.
 
-    A small box in the colors of the band stands
-    before it. The band is that of models that are not
-    clearly worse than the best; some rules have none.
+    A small box in the colors of the band stands before it. The band is that of models
+    that are not clearly worse than the best; some rules have none.
     """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
@@ -636,8 +622,7 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     step_ends = [*xs[front[1:]], frame.area.right()]
-    # A level part is a horizontal line:
-    # left end, right end, height.
+    # A level part is a horizontal line: left end, right end, height.
     level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
     if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)
@@ -674,8 +659,7 @@ def text_size(text: str, bold: bool) -> QSizeF:
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left.
 
-    They are tried as places for the name of a
-    model. The ring is centered at ``point``.
+    They are tried as places for the name of a model. The ring is centered at ``point``.
     """
     x = point.x()
     y = point.y()

@@ -48,8 +48,7 @@ class StepCurve:
     key : int
         Emitted when the curve is picked.
     label : str
-        Written at the right end of the
-        curve, unless its number is `BEHIND`.
+        Written at the right end of the curve, unless its number is `BEHIND`.
     x, y : ndarray of shape (K,)
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
@@ -157,8 +156,7 @@ class StepCurvesPlot(Plot):
         low, high = (
             (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
         )
-        # 8 % of the range; of equal values
-        # 5 % of the value; of zeros 0.5
+        # 8 % of the range; of equal values 5 % of the value; of zeros 0.5
         y_air = 0.08 * (high - low) or abs(low) * 0.05 or 0.5
         return (1 - air, last + air), (low - y_air, high + y_air)
 
@@ -239,8 +237,7 @@ class StepCurvesPlot(Plot):
     def readout(self, target: Point) -> list[Line]:
         """Return a line with the curve, the step and the value of a point.
 
-        The line has the color of the curve; a
-        gray curve behind the others has none.
+        The line has the color of the curve; a gray curve behind the others has none.
         """
         curve_index, point_index = target
         curve = self.curves[curve_index]
@@ -273,8 +270,7 @@ class StepCurvesPlot(Plot):
         named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
             return False
-        # The plot has no choice of its own: it
-        # moves on from the point under the mouse.
+        # The plot has no choice of its own: it moves on from the point under the mouse.
         start = (named[0], 0)
         curve_index, point_index = (
             self.under_mouse if self.under_mouse in self._points() else start
@@ -333,8 +329,7 @@ class StepCurvesPlot(Plot):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
-            # Without a mark of which points
-            # are filled, the curve is a line.
+            # Without a mark of which points are filled, the curve is a line.
             line_style = self._category_of(curve, colors)
             if curve.filled is None:
                 painter.setPen(
@@ -395,9 +390,8 @@ class StepCurvesPlot(Plot):
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move ascending positions on a line apart, so that there is a gap between any two.
 
-    Positions are moved up by as little as it takes, the
-    first to `low` at least; if the last one exceeds `high`,
-    positions are moved down again. Their order stays.
+    Positions are moved up by as little as it takes, the first to `low` at least; if the
+    last one exceeds `high`, positions are moved down again. Their order stays.
 
     Examples
     --------

@@ -143,8 +143,7 @@ def _load_error(library: str) -> str | None:
 def _platform_plugin(chosen: str) -> str:
     """Return the path of the platform plugin that Qt is going to load; "" if that is not known.
 
-    ``chosen`` is the user's choice, such as
-    "xcb" or "offscreen:size=1x1;xcb" with an
+    ``chosen`` is the user's choice, such as "xcb" or "offscreen:size=1x1;xcb" with an
     option and an alternative; "" for none.
     """
     platform = chosen.partition(":")[0].partition(";")[0]
@@ -176,8 +175,7 @@ def _unreachable_display() -> str | None:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return None
-    # The types of the C functions: by default,
-    # a pointer would be cut to 32 bits.
+    # The types of the C functions: by default, a pointer would be cut to 32 bits.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)

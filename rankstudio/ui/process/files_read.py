@@ -50,9 +50,8 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
     """Ask for a file to read; return its path, "" if cancelled.
 
-    The dialog opens in the folder of ``neighbour``, or
-    in the home folder. ``kinds`` is the filter of the
-    dialog, such as "Tables (*.csv);;All files (*)".
+    The dialog opens in the folder of ``neighbour``, or in the home folder. ``kinds`` is
+    the filter of the dialog, such as "Tables (*.csv);;All files (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)

@@ -28,8 +28,7 @@ class IdleMemory(QObject):
     Parameters
     ----------
     busy : callable
-        Returns whether work is under way;
-        then no memory is returned yet.
+        Returns whether work is under way; then no memory is returned yet.
     parent : QObject
     """
 
@@ -68,8 +67,7 @@ class GarbageSearch:
     Attributes
     ----------
     ended : float
-        Time of its end in seconds, by the
-        clock given to :func:`collect_due`.
+        Time of its end in seconds, by the clock given to :func:`collect_due`.
     took : float
         Its duration in seconds.
     """
@@ -114,16 +112,14 @@ def collect_due(
 ) -> GarbageSearch:
     """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
 
-    Return when the oldest generation of all
-    was collected last, and how long that took.
+    Return when the oldest generation of all was collected last, and how long that took.
 
-    The oldest generation rests for a hundred times the duration of
-    its last collection, so that collections block the window for
-    at most a hundredth of the time: collecting with the steps of
-    ten runs takes 0.1 seconds. The number of objects is not used
-    for this. Python can count its objects only by listing them,
-    and a list made while other threads work also holds tuples that
-    are being filled, which then cannot be resized (SystemError).
+    The oldest generation rests for a hundred times the duration of its last collection,
+    so that collections block the window for at most a hundredth of the time: collecting
+    with the steps of ten runs takes 0.1 seconds. The number of objects is not used for
+    this. Python can count its objects only by listing them, and a list made while other
+    threads work also holds tuples that are being filled, which then cannot be resized
+    (SystemError).
 
     Parameters
     ----------
@@ -132,9 +128,8 @@ def collect_due(
     clock : callable
         Returns seconds.
     """
-    # Python has three generations of objects;
-    # generation 2 is the oldest. Each has a count of
-    # what has happened since its last collection.
+    # Python has three generations of objects; generation 2 is the oldest. Each has a
+    # count of what has happened since its last collection.
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [
         generation

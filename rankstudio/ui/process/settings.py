@@ -51,8 +51,7 @@ def config_folder() -> Path:
 def _set_aside_objects(path: Path) -> None:
     """Rename a settings file that contains serialized objects of Qt.
 
-    RankStudio stores no such objects, and
-    reading damaged ones can crash the process.
+    RankStudio stores no such objects, and reading damaged ones can crash the process.
     """
     try:
         if _OBJECT.search(path.read_bytes()):
@@ -129,8 +128,7 @@ class Settings:
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
         """Store a value; None removes the setting.
 
-        The file is written later: on a thread
-        of its own, if one was started for that.
+        The file is written later: on a thread of its own, if one was started for that.
         """
         if self._values.get(key) == value:
             return
@@ -233,8 +231,7 @@ class Settings:
     def save_waiting(self, plans: Sequence[Plan]) -> None:
         """Replace the stored plans of waiting runs; log if they cannot be written.
 
-        The names of the files, 0000.toml and
-        so on, have the order of the runs.
+        The names of the files, 0000.toml and so on, have the order of the runs.
         """
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
@@ -285,10 +282,9 @@ class _Store(QSettings):
 class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call of ``sync`` from Python would block the
-    interpreter, and so the window, while the disk works.
-    Changes of the store would also block while the thread
-    writes, so they are kept here until it has finished.
+    A call of ``sync`` from Python would block the interpreter, and so the window, while
+    the disk works. Changes of the store would also block while the thread writes, so
+    they are kept here until it has finished.
 
     Parameters
     ----------
@@ -303,12 +299,10 @@ class _BackgroundWriter(QObject):
         self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        # Two QSettings of one file share their values.
-        # So this one, which belongs to the thread,
-        # writes the changes that are made in the store.
+        # Two QSettings of one file share their values. So this one, which belongs to
+        # the thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
-        # a timer of the thread that runs
-        # out once the thread has written
+        # a timer of the thread that runs out once the thread has written
         self._written = QTimer(singleShot=True, interval=0)
         self._written.timeout.connect(self._go_on)
         for member in (self._disk, self._written):
@@ -342,8 +336,7 @@ class _BackgroundWriter(QObject):
     def _write(self) -> None:
         """Have the thread write the values to the disk, and then start the timer that reports the end.
 
-        Both requests go through the event
-        loop of the thread, in this order.
+        Both requests go through the event loop of the thread, in this order.
         """
         self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))

@@ -76,8 +76,7 @@ class Turns(QObject):
             # has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
-            # The timer for the rest is started
-            # before the call, which may fail.
+            # The timer for the rest is started before the call, which may fail.
             if self._waiting:
                 self._timer.start()
             function()

@@ -121,15 +121,15 @@ class CandidatesView(QWidget):
                 else column
             )
 
-        # Only candidates with a score are drawn; of
-        # many, the best ones and the selected one.
+        # Only candidates with a score are drawn; of many, the best ones and the
+        # selected one.
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
 
-            # The gain from which on a candidate has a bar. It is
-            # the result of a partition, as sorting many thousands
-            # of candidates would visibly delay the window.
+            # The gain from which on a candidate has a bar. It is the result of a
+            # partition, as sorting many thousands of candidates would visibly delay the
+            # window.
             least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
@@ -199,9 +199,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion.
-    # `lead_without_use` says whether one of the two features
-    # does not lower it: then a share of the lead has no meaning.
+    # A positive score is a reduction of the criterion. `lead_without_use` says whether
+    # one of the two features does not lower it: then a share of the lead has no
+    # meaning.
     if lead_without_use(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:

@@ -100,8 +100,8 @@ class SmallestButton(QPushButton):
         if mark is None:
             return
 
-        # A second click, when the marked model is
-        # chosen already, leads back to the best one.
+        # A second click, when the marked model is chosen already, leads back to the
+        # best one.
         is_best = mark.x == best
         is_chosen = chosen == (mark.key, mark.x)
         returns_to_best = is_chosen and not is_best

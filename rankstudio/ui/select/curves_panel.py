@@ -84,8 +84,8 @@ def curves_over_grid(
     if len(combinations) < 2:
         return None
 
-    # The parameters that differ between combinations;
-    # the first grid among them becomes the x axis.
+    # The parameters that differ between combinations; the first grid among them becomes
+    # the x axis.
     varied = varied_axes(combinations)
     x_axis = next((index for index in varied if axes[index].is_grid), None)
     if x_axis is None:
@@ -214,10 +214,10 @@ class CurvesPanel(Panel):
         self._measure = "MAP"
         self._data_label = ""
 
-        # What is drawn: the curves; the interval over the folds (its ks,
-        # the interval of the criterion, and those of the measures by name);
-        # the chosen and the inspected model, each the key of its path and
-        # its k; and the measures and the name of the best single feature.
+        # What is drawn: the curves; the interval over the folds (its ks, the interval
+        # of the criterion, and those of the measures by name); the chosen and the
+        # inspected model, each the key of its path and its k; and the measures and the
+        # name of the best single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -390,8 +390,8 @@ class CurvesPanel(Panel):
         )
         left_out = tr("leave-query-out")
 
-        # Only these words of the title are linked to the glossary;
-        # without them, "" links the whole title to the entry on criteria.
+        # Only these words of the title are linked to the glossary; without them, ""
+        # links the whole title to the entry on criteria.
         if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
@@ -467,8 +467,8 @@ class CurvesPanel(Panel):
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
 
-        # Over a grid, a curve has points of several paths,
-        # so that it is drawn as a whole.
+        # Over a grid, a curve has points of several paths, so that it is drawn as a
+        # whole.
         if self.over_grid is not None:
             self._draw(key)
         else:
@@ -704,8 +704,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button has the curve and the x of its model. Other parts
-        # of the window need the key of the path and the k instead.
+        # The button has the curve and the x of its model. Other parts of the window
+        # need the key of the path and the k instead.
         self.smallest.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
@@ -758,9 +758,9 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Without a chosen path, the left-out measure of the only path
-        # is drawn; of several paths, none. If the left-out measure is
-        # shown alone, the curves themselves have it already.
+        # Without a chosen path, the left-out measure of the only path is drawn; of
+        # several paths, none. If the left-out measure is shown alone, the curves
+        # themselves have it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -865,8 +865,8 @@ class CurvesPanel(Panel):
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
 
-        # The negative of a measure is stored, and the measure is
-        # drawn: its lower end is the negative of the stored upper end.
+        # The negative of a measure is stored, and the measure is drawn: its lower end
+        # is the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
@@ -975,8 +975,8 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     if len(combinations) < 2:
         return ""
 
-    # With one parameter that differs, the legend names its first and last value;
-    # with several, the combinations have no common name.
+    # With one parameter that differs, the legend names its first and last value; with
+    # several, the combinations have no common name.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION

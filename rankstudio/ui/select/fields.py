@@ -228,8 +228,8 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
 
-        # The style sheet gives fields with this property a red frame. Qt applies
-        # a change of the property only if the style is removed and set again.
+        # The style sheet gives fields with this property a red frame. Qt applies a
+        # change of the property only if the style is removed and set again.
         if self.editor.property("invalid") != bool(sentence):
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
@@ -246,8 +246,8 @@ class Field(QWidget):
         self.error.setWordWrap(True)
         self.error.hide()
 
-        # The reset button is hidden while the value
-        # is the default, but keeps its column.
+        # The reset button is hidden while the value is the default, but keeps its
+        # column.
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
@@ -255,8 +255,8 @@ class Field(QWidget):
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
 
-        # Label, reset button and editor are in row
-        # 0, the error is in row 1 below all three.
+        # Label, reset button and editor are in row 0, the error is in row 1 below all
+        # three.
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2)
@@ -439,8 +439,8 @@ class LineField(TypedField):
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
         """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
-        # The remark beside a valid text is the
-        # number of its values, such as "11 values".
+        # The remark beside a valid text is the number of its values, such as "11
+        # values".
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -702,8 +702,8 @@ class ProtocolField(EditableField):
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
-        # The field shows "given" in the language
-        # of the window, a plan has it in English.
+        # The field shows "given" in the language of the window, a plan has it in
+        # English.
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
@@ -876,8 +876,8 @@ class FeaturesField(Field):
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
 
-        # The connection is queued, because the completer writes its
-        # text into the line only after it has emitted the signal.
+        # The connection is queued, because the completer writes its text into the line
+        # only after it has emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
@@ -998,8 +998,8 @@ class FeaturesField(Field):
             i for i, name in self._found(written) if f"{i} {name}".casefold() == written
         ]
 
-        # A text other than numbers is a name: first
-        # as a whole, then as a part of one name only.
+        # A text other than numbers is a name: first as a whole, then as a part of one
+        # name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]
@@ -1023,9 +1023,9 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
-        # Of features after the first 10,000, only those with exactly
-        # the typed id or name are compared (`asked_for` returns their
-        # columns), as comparing all of them would take too long.
+        # Of features after the first 10,000, only those with exactly the typed id or
+        # name are compared (`asked_for` returns their columns), as comparing all of
+        # them would take too long.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

@@ -116,8 +116,8 @@ def _criterion_parameter(
     ``left_out``, the measures on left-out training queries are among the choices; with
     ``pairs`` as well, these are the measures on left-out pairs of documents.
     """
-    # Validation measures first, then left-out measures
-    # if the method has them, then its own criterion.
+    # Validation measures first, then left-out measures if the method has them, then its
+    # own criterion.
     choices = tuple(
         (name, tr("validation {name}").format(name=name)) for name in measures
     )
@@ -497,8 +497,8 @@ class MethodForm(Panel):
             about(method(ranker)) if ranker else self._ranker.label.toolTip()
         )
 
-        # Fields have changed, so that their alignment
-        # and the order of the Tab key are made anew.
+        # Fields have changed, so that their alignment and the order of the Tab key are
+        # made anew.
         self._align()
         self._order_tabs()
         self._update_reset()
@@ -602,8 +602,8 @@ class MethodForm(Panel):
             if parameter != field.parameter:
                 field.set_choices(parameter)
 
-            # The parameters of these two fields have
-            # the names of attributes of the plan.
+            # The parameters of these two fields have the names of attributes of the
+            # plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 

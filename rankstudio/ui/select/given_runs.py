@@ -267,8 +267,8 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    # Exported models are in a folder "models";
-    # the folder around it says whose they are.
+    # Exported models are in a folder "models"; the folder around it says whose they
+    # are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -351,8 +351,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     else:
         folder = None
 
-    # One file can always rank all folds; several
-    # files must belong to the folds of one folder.
+    # One file can always rank all folds; several files must belong to the folds of one
+    # folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(
         path.parent == first.parent and fold_of_name(path) is not None for path in paths

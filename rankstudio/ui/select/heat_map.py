@@ -69,8 +69,8 @@ class HeatView(QWidget):
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted_key: object = None  # key of the map that the user chose last
 
-        # The two choices above the map: what is
-        # measured, and what its rows and columns are.
+        # The two choices above the map: what is measured, and what its rows and columns
+        # are.
         name = tr("rows and columns of the map")
         self.map_box = named(
             choice_box(()),
@@ -369,8 +369,8 @@ class HeatController(QObject):
         # Without these, no cell belongs to a model until the map is drawn again.
         self._drawn = self._grids = self._pair = None
 
-        # A map of left-out measures needs them for all
-        # combinations, not only for the chosen one.
+        # A map of left-out measures needs them for all combinations, not only for the
+        # chosen one.
         self._shown.left_out.measure_all(self.panel.left_out())
 
         # The map is empty without a run, or if the plan has no parameters to compare.

@@ -48,8 +48,8 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
 
-        # Whether the given folds of a dataset have validation
-        # parts, by the name of the data in a plan.
+        # Whether the given folds of a dataset have validation parts, by the name of the
+        # data in a plan.
         self._has_validation: dict[str, bool] = {}
 
         # criterion and rule of the last plan with validation, to be restored
@@ -203,8 +203,8 @@ class FoldHint(QObject):
         if message == self._message:
             return
 
-        # Each notice is where the measures of one part (validation or test) would
-        # be, and is shown only if this part is missing.
+        # Each notice is where the measures of one part (validation or test) would be,
+        # and is shown only if this part is missing.
         self._message = message
         for part, notices in self._notices.items():
             for notice in notices:

@@ -319,9 +319,9 @@ class RunCommands(Controller):
                 self.said.emit(text.format(key=record.key))
                 return
 
-        # If no run works, the new one is shown at once. `leave` stores the choice
-        # of model of the run before; the new run begins with the model that
-        # validation selects, for which the chosen values and the chosen k are None.
+        # If no run works, the new one is shown at once. `leave` stores the choice of
+        # model of the run before; the new run begins with the model that validation
+        # selects, for which the chosen values and the chosen k are None.
         if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)

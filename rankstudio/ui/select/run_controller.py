@@ -71,8 +71,8 @@ class RunController(PageController):
         self._measured = measured
         self._current = current
 
-        # The two panels of the page, and the heat
-        # map, which is drawn within the curves.
+        # The two panels of the page, and the heat map, which is drawn within the
+        # curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
@@ -101,8 +101,8 @@ class RunController(PageController):
         current = self._current
         left_out = self._left_out
 
-        # A click in a panel inspects a candidate or
-        # a step; a double click chooses the step.
+        # A click in a panel inspects a candidate or a step; a double click chooses the
+        # step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
@@ -215,8 +215,8 @@ class RunController(PageController):
         self._set_empty_texts()
         combinations = record.combinations if record else ()
 
-        # Whether there is a validation part, of the files
-        # or from inner folds, on which models are measured.
+        # Whether there is a validation part, of the files or from inner folds, on which
+        # models are measured.
         measured = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
@@ -254,9 +254,9 @@ class RunController(PageController):
     @Slot()
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
-        # The chosen model is on a path of the run, or on a
-        # "live" path that was computed for it alone. While
-        # all folds are shown there is none, but a mean path.
+        # The chosen model is on a path of the run, or on a "live" path that was
+        # computed for it alone. While all folds are shown there is none, but a mean
+        # path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -277,8 +277,8 @@ class RunController(PageController):
     @Slot()
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
-        # A model that the run does not have gets a
-        # curve of its own while it is inspected.
+        # A model that the run does not have gets a curve of its own while it is
+        # inspected.
         inspection = self._current.shown.inspection
         if inspection is not None and inspection.key == PROBE:
             self._draw_live(inspection)
@@ -405,9 +405,9 @@ class RunController(PageController):
         ):
             return
 
-        # The page of features shows the selection of the path that grows
-        # or, if the path has ended meanwhile, of the finished path. A
-        # unit of work is a fold and the position of a combination.
+        # The page of features shows the selection of the path that grows or, if the
+        # path has ended meanwhile, of the finished path. A unit of work is a fold and
+        # the position of a combination.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -447,8 +447,8 @@ class RunController(PageController):
                 )
             return
 
-        # One fold: the finished path with the measures
-        # in use, or the steps of a growing path.
+        # One fold: the finished path with the measures in use, or the steps of a
+        # growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -587,9 +587,9 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each path. On one
-            # fold, a path whose steps were announced is drawn
-            # already, and only one that came as a whole is not.
+            # The mean over folds changes with each path. On one fold, a path whose
+            # steps were announced is drawn already, and only one that came as a whole
+            # is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -616,8 +616,8 @@ class RunController(PageController):
     def _values_of_path(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a path on the axes of the plan; None if there is no such path.
 
-        ``key`` is the position of the path's combination, or LIVE or PROBE for the
-        path of the chosen or the inspected model that no run has.
+        ``key`` is the position of the path's combination, or LIVE or PROBE for the path
+        of the chosen or the inspected model that no run has.
         """
         record = self._current.shown.record
         model = self._current.model

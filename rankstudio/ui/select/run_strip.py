@@ -166,8 +166,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # If there are runs, but on other data only, the
-        # usual placeholder is replaced by one that says so.
+        # If there are runs, but on other data only, the usual placeholder is replaced
+        # by one that says so.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = (
@@ -186,8 +186,8 @@ class RunStrip(QFrame):
             if record.state is RunState.QUEUED and record is not shown_record
         ]
 
-        # Without a shown run, the strip shows the run that
-        # works on these data, or the latest one that ended.
+        # Without a shown run, the strip shows the run that works on these data, or the
+        # latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)

@@ -111,8 +111,8 @@ class ShownPaths:
 
         ``combination`` is its position in the run.
         """
-        # The keys of a run's paths are pairs: number
-        # of the fold, position of the combination.
+        # The keys of a run's paths are pairs: number of the fold, position of the
+        # combination.
         unit_keys = [
             (fold, position)
             for fold, position in sorted(record.paths)

@@ -75,8 +75,8 @@ class SliderController(QObject):
         if axis is None:
             return
 
-        # The slider is set only if its stops have
-        # changed, so that it stays where it is dragged.
+        # The slider is set only if its stops have changed, so that it stays where it is
+        # dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered

@@ -513,8 +513,8 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                # The commands of plug-ins' pages follow those of the window's
-                # own pages, which are directly before the submenu "pages".
+                # The commands of plug-ins' pages follow those of the window's own
+                # pages, which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
                     for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)
@@ -531,8 +531,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default
-            # argument binds the function of this iteration.
+            # `triggered` passes a bool; the default argument binds the function of this
+            # iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:

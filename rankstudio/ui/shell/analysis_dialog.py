@@ -346,9 +346,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis (one that is not RankStudio's
-        # own) may take long to return its command. It is called only
-        # when the button is pressed; here, a command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's own) may take
+        # long to return its command. It is called only when the button is pressed;
+        # here, a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -370,8 +370,8 @@ class AnalysisDialog(QDialog):
         else:
             self.message.setText(tr("This analysis needs open data."))
 
-        # The line at the foot says what the shown tables are
-        # about, or what failed after some of them were there.
+        # The line at the foot says what the shown tables are about, or what failed
+        # after some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
@@ -430,8 +430,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # Rows are distinguished by their identity
-        # (`id`), as they have no key of their own.
+        # Rows are distinguished by their identity (`id`), as they have no key of their
+        # own.
         view = TableView(
             self._theme,
             columns,

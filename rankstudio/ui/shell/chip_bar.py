@@ -40,8 +40,8 @@ class ChipBar(QWidget):
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
 
-        # The text of the choice is never cut; where
-        # there is little room, that of the form is.
+        # The text of the choice is never cut; where there is little room, that of the
+        # form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         row = fill(
             QHBoxLayout(self),

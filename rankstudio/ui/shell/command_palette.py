@@ -56,8 +56,8 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
 
-        # For each typed word, the beginnings of
-        # the entry's words that are as long as it.
+        # For each typed word, the beginnings of the entry's words that are as long as
+        # it.
         beginnings = {
             entry_word[: len(word)]
             for word in typed_words

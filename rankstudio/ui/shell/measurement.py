@@ -54,8 +54,8 @@ class MeasurementController(Controller):
         self._session = models.session
         self._window = parent
 
-        # While this command is checked, the shown
-        # measure selects the model of each run.
+        # While this command is checked, the shown measure selects the model of each
+        # run.
         choose_action = commands["choose_by"]
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)
@@ -115,8 +115,8 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
 
-        # The message names the measure and the
-        # rules (the convention) by which it counts.
+        # The message names the measure and the rules (the convention) by which it
+        # counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(
@@ -176,8 +176,8 @@ class SealController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show in the menu and in the status bar whether the test part is sealed."""
-        # setChecked emits `toggled` as a click
-        # does, but only the user may break a seal.
+        # setChecked emits `toggled` as a click does, but only the user may break a
+        # seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)

@@ -211,8 +211,8 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        # the theme does not emit `changed` if the
-        # system's theme is the same as the chosen one
+        # the theme does not emit `changed` if the system's theme is the same as the
+        # chosen one
         self._fill()
 
     @Slot()
@@ -286,8 +286,8 @@ class Menus(QObject):
 
     def _choose(self, name: str, key: str) -> None:
         """Carry out the choice of an entry, by its key, in the menu of a name."""
-        # Qt has marked the chosen entry, but a choice
-        # may be canceled, or take effect later only.
+        # Qt has marked the chosen entry, but a choice may be canceled, or take effect
+        # later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()

@@ -62,9 +62,9 @@ class Sections(QObject):
         for command_controller in self.contributed.command_controllers:
             command_controller.join(self)
 
-        # Buttons in some panels that choose the inspected model. Each
-        # controller returns its panels with such a button, and for each
-        # a function that returns whether a model is inspected there.
+        # Buttons in some panels that choose the inspected model. Each controller
+        # returns its panels with such a button, and for each a function that returns
+        # whether a model is inspected there.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():

@@ -72,8 +72,8 @@ class SelectionLine(QWidget):
         super().__init__()
         named(self, "selection-line", tr("selection"))
 
-        # What is shown; and for each key of `PARTS`
-        # its button, and the arrow before it.
+        # What is shown; and for each key of `PARTS` its button, and the arrow before
+        # it.
         self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
@@ -363,9 +363,9 @@ class SelectionController(QObject):
         None, where it is offered, selects all folds, or what validation selected. For
         data, the value is a path, or `OPEN` to ask for one.
         """
-        # `look_at` shows another run, with its data and its plan. The
-        # method of the same name of the current model inspects one:
-        # by its values on the axes of the plan, and its k or round.
+        # `look_at` shows another run, with its data and its plan. The method of the
+        # same name of the current model inspects one: by its values on the axes of the
+        # plan, and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -385,9 +385,9 @@ class SelectionController(QObject):
 
         None stands for the model that validation selected.
         """
-        # Only a model with values can be inspected. If models are chosen at
-        # once (without a run, or with parameters that no run has), None for the
-        # values and for the size chooses the model that validation selected.
+        # Only a model with values can be inspected. If models are chosen at once
+        # (without a run, or with parameters that no run has), None for the values and
+        # for the size chooses the model that validation selected.
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.

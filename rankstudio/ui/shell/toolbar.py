@@ -158,8 +158,8 @@ class MainToolBar(QToolBar):
         buttons, and two more buttons, until a shortened line fits. The level is the
         number of steps in force.
         """
-        # The widths are exact to the pixel: a step is
-        # undone at the same width at which it is done.
+        # The widths are exact to the pixel: a step is undone at the same width at which
+        # it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
         freed_widths = [
@@ -174,8 +174,8 @@ class MainToolBar(QToolBar):
         ]
         freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
 
-        # Size hints are known before the layout. They do
-        # not contain what the present level has hidden.
+        # Size hints are known before the layout. They do not contain what the present
+        # level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
         line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
@@ -191,8 +191,8 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden: buttons from the
-        # third on come one step later, after the step of the texts.
+        # The step at which each button is hidden: buttons from the third on come one
+        # step later, after the step of the texts.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)

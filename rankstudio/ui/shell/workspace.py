@@ -85,8 +85,8 @@ class PageRail(ButtonChoice):
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
-            # Qt unchecks a button only while neither
-            # the group nor the button is exclusive.
+            # Qt unchecks a button only while neither the group nor the button is
+            # exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)

@@ -191,8 +191,8 @@ class OpenDialog(QFileDialog):
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
 
-        # The desktop's own dialog does not show our
-        # icons, and chooses either files or folders.
+        # The desktop's own dialog does not show our icons, and chooses either files or
+        # folders.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
@@ -463,8 +463,8 @@ class ColumnsDialog(QDialog):
         The data of an entry are the number of its column, -1 for none. Judges are
         columns with further labels of the same documents.
         """
-        # A file with the sizes of the queries may
-        # be there instead of a column of queries.
+        # A file with the sizes of the queries may be there instead of a column of
+        # queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -563,9 +563,9 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # `judges` are all columns of labels. The chosen label is that of
-        # one judge, and not among the others. Without a specification,
-        # all columns of numbers that have no other role are features.
+        # `judges` are all columns of labels. The chosen label is that of one judge, and
+        # not among the others. Without a specification, all columns of numbers that
+        # have no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -654,8 +654,8 @@ class ColumnsDialog(QDialog):
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed, without those
-        # that have another role. A list of a single label has no meaning.
+        # With other judges, all label columns are listed, without those that have
+        # another role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -745,8 +745,8 @@ class ColumnsDialog(QDialog):
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # With the text as a missing value, more columns have only
-        # numbers: these are the ones that were texts without it.
+        # With the text as a missing value, more columns have only numbers: these are
+        # the ones that were texts without it.
         if is_missing:
             self._features |= {
                 i
@@ -769,8 +769,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and whether its first values are numbers or missing."""
-        # The user may have chosen to read the text, because of
-        # which the dialog is shown, as a missing value, too.
+        # The user may have chosen to read the text, because of which the dialog is
+        # shown, as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)

@@ -48,8 +48,8 @@ class MethodFiles(Controller):
         self._session = models.session
         self._worker = models.task_worker
 
-        # Keys of the methods of each file, by its path. A
-        # key names the code, and is new for a changed file.
+        # Keys of the methods of each file, by its path. A key names the code, and is
+        # new for a changed file.
         self._method_keys: dict[str, tuple[str, ...]] = {}
 
         # of each file: keys of measures by their labels
@@ -237,8 +237,8 @@ class MethodFiles(Controller):
         with methods: measures that are functions take long, and a function may be a part
         of a method.
         """
-        # The keys of the earlier version; a measure
-        # is the same if it has the same label.
+        # The keys of the earlier version; a measure is the same if it has the same
+        # label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
@@ -268,8 +268,8 @@ class MethodFiles(Controller):
                 text, measures=names, select_by=present_name(plan.select_by)
             )
 
-        # The shown measure stays if it is one of
-        # the file; otherwise its first is shown.
+        # The shown measure stays if it is one of the file; otherwise its first is
+        # shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))

@@ -62,8 +62,7 @@ class OpenController(Controller):
 
     Parameters
     ----------
-    theme, models, settings
-    parent : QWidget
+    theme, models, settings parent : QWidget
         Window over which dialogs open, and on which files can be dropped.
     """
 
@@ -338,8 +337,8 @@ class OpenController(Controller):
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
 
-        # The loader gets the plan that says how to read, and
-        # the plan to show afterwards: None for a new one.
+        # The loader gets the plan that says how to read, and the plan to show
+        # afterwards: None for a new one.
         plan = reading_plan.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
@@ -443,8 +442,8 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
-        # The kind of a file that another part of the window opens, such
-        # as a study; None for data and plans, which are opened here.
+        # The kind of a file that another part of the window opens, such as a study;
+        # None for data and plans, which are opened here.
         kind = next(
             (
                 kind

@@ -78,8 +78,7 @@ class StudyFiles(Controller):
         self._runs = models.runs
         self._window = parent
 
-        # Whether the user knows that new runs
-        # of this study are lost with the window.
+        # Whether the user knows that new runs of this study are lost with the window.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
         self._runs.storageBegan.connect(self._remember_path)
@@ -168,8 +167,8 @@ class StudyFiles(Controller):
 
         def use_copy(_: None) -> None:
             """Make the copy the study of the window; forget an old file of the program's own."""
-            # A study without a name is in a file of
-            # the program's own, of no further use.
+            # A study without a name is in a file of the program's own, of no further
+            # use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
@@ -330,8 +329,8 @@ class StudyFiles(Controller):
         ``last_id`` is the number of the last run in the study, after which new runs are
         numbered; ``seal_marks`` are the study's notes on sealed test parts.
         """
-        # The seal comes first, so that results of a
-        # sealed test part are not visible for a moment.
+        # The seal comes first, so that results of a sealed test part are not visible
+        # for a moment.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)

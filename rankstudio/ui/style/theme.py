@@ -90,8 +90,8 @@ class Theme(QObject):
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
 
-        # Widgets that wait for the present style sheet, parents first.
-        # The value of each says whether it has the rules of an old sheet.
+        # Widgets that wait for the present style sheet, parents first. The value of
+        # each says whether it has the rules of an old sheet.
         self._unstyled: dict[QWidget, bool] = {}
 
         # Pages of a window being built that are not shown yet: an ordered set.
@@ -175,8 +175,8 @@ class Theme(QObject):
         try:
             yield
         finally:
-            # The sheet is set again for all widgets but those
-            # of the hidden pages, which are noted as unstyled.
+            # The sheet is set again for all widgets but those of the hidden pages,
+            # which are noted as unstyled.
             if self._app:
                 pages = filter(isValid, self._pages_to_style)
                 unstyled = [
@@ -320,8 +320,8 @@ class Theme(QObject):
         ]
         self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
 
-        # A few widgets are styled at once; with
-        # more, the window is not drawn meanwhile.
+        # A few widgets are styled at once; with more, the window is not drawn
+        # meanwhile.
         if len(visible) <= PER_TURN:
             while self._jobs:
                 job = self._jobs.popleft()
@@ -346,9 +346,9 @@ class Theme(QObject):
         All styled widgets have to wait: they are in `_unstyled` then, the visible ones
         first, and not "polished" any more.
         """
-        # Qt's attribute "polished" marks styled widgets, which are collected
-        # below. Widgets that still wait since the last change have lost it,
-        # and get it again here, so that they are among the collected ones.
+        # Qt's attribute "polished" marks styled widgets, which are collected below.
+        # Widgets that still wait since the last change have lost it, and get it again
+        # here, so that they are among the collected ones.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]

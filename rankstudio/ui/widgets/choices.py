@@ -336,8 +336,8 @@ class LambdaSlider(QWidget):
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
 
-        # Stops of the slider are positions in the values. Its signal
-        # is blocked, as only moves of the user are emitted.
+        # Stops of the slider are positions in the values. Its signal is blocked, as
+        # only moves of the user are emitted.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -504,8 +504,8 @@ class _NotedDelegate(QStyledItemDelegate):
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
 
-        # The style draws the background without the text,
-        # which is drawn afterwards in the upper part.
+        # The style draws the background without the text, which is drawn afterwards in
+        # the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(

@@ -332,8 +332,8 @@ class ColumnModel(QAbstractTableModel):
         bool
             Whether these are other rows; False if the same rows only have new contents.
         """
-        # For the same rows, Qt's selection and
-        # scroll position stay; a reset loses both.
+        # For the same rows, Qt's selection and scroll position stay; a reset loses
+        # both.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows

@@ -130,8 +130,8 @@ class Notice(ClosedByEscape):
         )
         self._stacked = stacked
 
-        # The functions of the present buttons by their labels, and
-        # all buttons that were made, some of which may be hidden.
+        # The functions of the present buttons by their labels, and all buttons that
+        # were made, some of which may be hidden.
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")
@@ -234,8 +234,8 @@ class Notice(ClosedByEscape):
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
 
-        # Buttons of earlier messages are used
-        # again; those that are too many are hidden.
+        # Buttons of earlier messages are used again; those that are too many are
+        # hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -560,8 +560,8 @@ class RemovableNote(QWidget):
             spacing=4,
         )
 
-        # The button is beside the first of several
-        # lines. Without a text, all is hidden.
+        # The button is beside the first of several lines. Without a text, all is
+        # hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 

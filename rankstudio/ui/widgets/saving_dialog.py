@@ -101,8 +101,8 @@ class SavingDialog(QDialog):
         Show an error if not. ``write`` writes ``path``, or all of ``files`` if these are
         written instead.
         """
-        # The first call is there for its error only: open data, of which
-        # parts are still read from disk as needed, must not be replaced.
+        # The first call is there for its error only: open data, of which parts are
+        # still read from disk as needed, must not be replaced.
         try:
             refuse_read(self, files or [path])
             write()

@@ -584,8 +584,8 @@ class TableView(QTableView):
         self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
-        # With Ctrl, Qt's Home and End go to the
-        # first and last row, and not within the row.
+        # With Ctrl, Qt's Home and End go to the first and last row, and not within the
+        # row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -649,8 +649,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        # If the press might have begun a drag, Qt did not get it
-        # then: it gets the press now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it then: it gets the
+        # press now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -721,8 +721,8 @@ class TableView(QTableView):
             and not self.currentIndex().isValid()
             and self.rows_model.rowCount()
         ):
-            # The row is not highlighted: the ring shows where
-            # the arrow keys begin, but no row is chosen.
+            # The row is not highlighted: the ring shows where the arrow keys begin, but
+            # no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
         self._is_quiet = False
 
@@ -1268,8 +1268,8 @@ class Cells(QStyledItemDelegate):
         has_mark = column.mark is not None and column.mark(row)
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
 
-        # Names of features often differ only at their
-        # ends: "Covered query term number of title".
+        # Names of features often differ only at their ends: "Covered query term number
+        # of title".
         elide_mode = (
             Qt.TextElideMode.ElideMiddle
             if column.stretch

@@ -54,8 +54,7 @@ def analysis_as_command(
     parameters = entry.validate(values)
     if entry.needs is Needs.RUN and (study is None or run is None):
         return ""
-    # It has a command of its own, whose words only a function of the
-    # analysis knows.
+    # It has a command of its own, whose words only a function of the analysis knows.
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
@@ -87,8 +86,8 @@ def _own_words(
 ) -> list[str] | None:
     """Return the terminal words that the analysis's own function makes from its parameters.
 
-    None if the function of a plug-in fails or takes too long, or does not
-    return a list of texts.
+    None if the function of a plug-in fails or takes too long, or does not return a list
+    of texts.
     """
 
     def words() -> Any:

@@ -63,8 +63,7 @@ def analysis_steps(
     def results() -> Iterator[Any]:
         """Call the analysis's function: yield what it yields, and last what it returns.
 
-        Uses `entry`, `subject` and `parameters` of the function
-        around it.
+        Uses `entry`, `subject` and `parameters` of the function around it.
         """
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):

@@ -95,9 +95,8 @@ class Comparison:
     ) -> Plan:
         """Return the plan of one combination of a run.
 
-        `label` is the column of a judge's labels, `protocol` divides the
-        data into folds, and `key` and `ranker` are keys of methods; each
-        may be "".
+        `label` is the column of a judge's labels, `protocol` divides the data into
+        folds, and `key` and `ranker` are keys of methods; each may be "".
         """
         # Parameters of the run win over those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
@@ -177,8 +176,7 @@ def load_comparison(path: str | Path) -> Comparison:
         # Plans are made for their errors only, so any name of the data will do.
         plans = comparison.plans("nowhere")
         if comparison.against:
-            # Called for its error only: the reference must be one of the
-            # runs.
+            # Called for its error only: the reference must be one of the runs.
             named(plans, comparison.against)
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
@@ -307,8 +305,8 @@ def folder_name(plan: Plan) -> str:
         *parameter_texts,
         f"train-{share}" if share < 100 else "",
     ]
-    # A measure such as NDCG@10 may be a parameter; the sign
-    # is unusual in names of folders.
+    # A measure such as NDCG@10 may be a parameter; the sign is unusual in names of
+    # folders.
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 

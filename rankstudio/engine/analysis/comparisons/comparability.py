@@ -204,8 +204,7 @@ def why_unranked(run: RunResult) -> str:
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
-        # The rest is measured on queries that chose no model, unless a user
-        # chose.
+        # The rest is measured on queries that chose no model, unless a user chose.
         case _ if comparison_key(run).is_hand_chosen:
             return tr(
                 "its features were chosen by hand from a run that saw these queries"
@@ -433,8 +432,8 @@ class ExpectedRun:
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """Properties that comparable runs share, as far as they are known before any results.
 
-        They are data, label, convention, origin of the folds, folds, and
-        folds of features that were chosen by hand.
+        They are data, label, convention, origin of the folds, folds, and folds of
+        features that were chosen by hand.
         """
         hand_choices = self.plan.extension(HandChoices)
         return (

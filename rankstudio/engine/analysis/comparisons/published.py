@@ -149,8 +149,7 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     The result is {} unless the run has five test parts.
     """
     plan = run.plan
-    # Published numbers are averages over the test parts of LETOR's five
-    # folds.
+    # Published numbers are averages over the test parts of LETOR's five folds.
     is_published = (
         len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     )

@@ -52,8 +52,8 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 def repeats(run: RunResult, other: RunResult) -> bool:
     """Return whether a run repeats another one, bit for bit.
 
-    The plans agree in all that matters, on data of the same name, and their
-    models have the same features, weights and measures.
+    The plans agree in all that matters, on data of the same name, and their models have
+    the same features, weights and measures.
     """
     return run is other or (
         run.data_name == other.data_name
@@ -67,8 +67,7 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 def _compared_fields(plan: Plan) -> list[Any]:
     """Return the values of the plan's fields in which repeated runs agree."""
-    # Parameters without effect get their defaults, so that
-    # they do not differ.
+    # Parameters without effect get their defaults, so that they do not differ.
     effective_plan = counting_plan(plan)
     return [
         getattr(effective_plan, field.name)
@@ -175,8 +174,7 @@ def distinct_family(
     # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
-        # A run compared with itself has no other test: its p stay as they
-        # are.
+        # A run compared with itself has no other test: its p stay as they are.
         corrected.get(pair)
         or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
@@ -316,8 +314,8 @@ def compare_with(
 ) -> PairedComparison:
     """Test the difference of two runs in a measure over their queries.
 
-    The runs must be comparable and have the measure in each query. `seed`
-    is that of the randomisation and the bootstrap.
+    The runs must be comparable and have the measure in each query. `seed` is that of
+    the randomisation and the bootstrap.
     """
     better = measure(name).higher_is_better
     return compare_paired(
@@ -430,8 +428,8 @@ def _corrected_tests(
 ) -> list[CorrectedTest]:
     """Return the tests of runs against the reference, corrected as one family.
 
-    Runs that repeat another one count once. `comparisons` has the test of
-    each run by its number.
+    Runs that repeat another one count once. `comparisons` has the test of each run by
+    its number.
     """
     first_of_reference, *firsts = first_equals(
         [runs[key] for key in (reference, *other_keys)]
@@ -621,8 +619,7 @@ def _family_tests(
 ) -> list[CorrectedTest]:
     """Test pairs of runs by a measure, with a correction for all pairs together.
 
-    A pair has the positions of two runs; the test is of the first minus the
-    second.
+    A pair has the positions of two runs; the test is of the first minus the second.
     """
     firsts = first_equals(runs)
     comparisons = [

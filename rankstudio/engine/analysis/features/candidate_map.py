@@ -47,8 +47,7 @@ class CandidateGroups:
     ) -> Self:
         """Return the candidates among features, by the features' ids, names and groups.
 
-        `feature_ids` and `names` have length n; `groups` has lists of ids
-        by name.
+        `feature_ids` and `names` have length n; `groups` has lists of ids by name.
         """
         if not groups:
             return cls(tuple(names), ColumnGroups.of(len(names), ()))
@@ -85,9 +84,8 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features` has those of the features. The correlation of two
-        candidates is that of their most similar features; it is at their
-        representative columns.
+        `features` has those of the features. The correlation of two candidates is that
+        of their most similar features; it is at their representative columns.
         """
         if self.columns.trivial:
             return features
@@ -193,9 +191,8 @@ class CandidateMap:
             then the features with the largest shares. Features that are candidates at
             none of the steps are left out.
         """
-        # `places` are the positions on the path of the map's
-        # steps.
-        # A growing path shows successive steps up to the wanted one.
+        # `places` are the positions on the path of the map's steps. A growing path
+        # shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = (
@@ -206,8 +203,8 @@ class CandidateMap:
         else:
             # Steps at equal ratios: denser at the start.
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            # The wanted step replaces the closest one, if possible
-            # not the first or the last.
+            # The wanted step replaces the closest one, if possible not the first or the
+            # last.
             if nearest not in columns:
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
@@ -280,8 +277,8 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     it is divided by the score instead. If no score is positive, or 0 has no meaning, a
     share is the position of the score between the worst and the best score.
 
-    `values` has shape (n,), one score per feature. NaN for features that
-    were not candidates.
+    `values` has shape (n,), one score per feature. NaN for features that were not
+    candidates.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -294,8 +291,7 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
             low, values, out=np.ones(values.size), where=is_candidate & (values > low)
         )
         return np.where(is_candidate, ratio, np.nan)
-    # A worthless feature has the score 0, so that scores
-    # can be divided.
+    # A worthless feature has the score 0, so that scores can be divided.
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
     return (
@@ -333,8 +329,7 @@ def candidate_map(
 
     # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
-    # The divisor makes a sum over documents a value per
-    # document.
+    # The divisor makes a sum over documents a value per document.
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
@@ -401,8 +396,8 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path over its best rival, by its column.
 
-    A margin is the lead over the best candidate that was not selected, as a
-    share of the larger score.
+    A margin is the lead over the best candidate that was not selected, as a share of
+    the larger score.
 
     On a growing path, it is the margin at the step that selects the feature. For
     iterations, it is the margin over the next feature by the scores of the last
@@ -479,8 +474,8 @@ def _margin_to_rival(
 ) -> Margin:
     """Return the margin of a feature over the best of its rivals.
 
-    `values`, shape (n,), has the scores of all features at step `number`,
-    and `rivals` the columns of the rivals, perhaps none.
+    `values`, shape (n,), has the scores of all features at step `number`, and `rivals`
+    the columns of the rivals, perhaps none.
     """
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):

@@ -188,8 +188,7 @@ def feature_quality(
 
     # Measures of each feature alone.
     is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
-    # `ALONE` are the usual measures of ranking by one
-    # feature.
+    # `ALONE` are the usual measures of ranking by one feature.
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
@@ -224,13 +223,12 @@ def fold_quality(
 ) -> QualityReport:
     """Describe every feature of a fold's documents, or of all documents.
 
-    `number` is that of the fold, None for all, and `summary` was made of
-    the same documents.
+    `number` is that of the fold, None for all, and `summary` was made of the same
+    documents.
     """
     parts = described_parts(dataset, number)
     if len(summary.features) < dataset.n_features:
-        # Of wide data, the summary has only the features with the most
-        # values.
+        # Of wide data, the summary has only the features with the most values.
         ids = [feature.feature_id for feature in summary.features]
         columns = np.searchsorted(dataset.feature_ids, ids)
         parts = tuple(part.with_features(columns) for part in parts)
@@ -242,9 +240,8 @@ def _sampled_queries(
 ) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of a sample of large data.
 
-    The sample has every i-th query. X has shape (m, n) and y shape (m,).
-    Query q has the rows from ptr[q] to ptr[q + 1]; the grading has the
-    largest label.
+    The sample has every i-th query. X has shape (m, n) and y shape (m,). Query q has
+    the rows from ptr[q] to ptr[q + 1]; the grading has the largest label.
     """
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
@@ -294,8 +291,7 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
         # Halves are subtracted, because the difference of two finite numbers may be
         # infinite.
         width = high / 2 - low / 2
-        # Position of each value in the range: 0 at its low end, 1 at its
-        # high end.
+        # Position of each value in the range: 0 at its low end, 1 at its high end.
         fractions = (
             (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
         )
@@ -325,8 +321,8 @@ def _measure_features_alone(
 ) -> tuple[dict[str, Floats], Bools]:
     """Return each feature's measures in its better direction, and whether this ranks small values first.
 
-    The measures have shape (n,) by name, and so has the second array. X has
-    shape (m, n).
+    The measures have shape (n,) by name, and so has the second array. X has shape (m,
+    n).
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.
@@ -340,11 +336,10 @@ def _features_that_leak(
 ) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, shape (n,).
 
-    `measures` has each measure of ranking by each feature, shape (n,). All
-    of them must be nearly perfect.
+    `measures` has each measure of ranking by each feature, shape (n,). All of them must
+    be nearly perfect.
     """
-    # Ranking by the negative labels is the worst ranking,
-    # by the labels the best.
+    # Ranking by the negative labels is the worst ranking, by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
     is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
     for name, values in measures.items():
@@ -424,9 +419,9 @@ def _findings_by_feature(
 ) -> Iterator[tuple[Finding, ...]]:
     """Yield the problems of each feature, in the order of the features.
 
-    `twins` has the earlier equal column of a column, `leaking`, shape (n,),
-    tells which features rank like the labels, and `measures` has the
-    measures of each feature, shape (n,).
+    `twins` has the earlier equal column of a column, `leaking`, shape (n,), tells which
+    features rank like the labels, and `measures` has the measures of each feature,
+    shape (n,).
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])

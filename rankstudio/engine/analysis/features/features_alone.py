@@ -93,8 +93,7 @@ def measuring_alone(
             name: part.with_features(columns) for name, part in fold.parts.items()
         }
         fold = Fold(fold.number, **shown_parts)
-    # One measure decides the direction of a feature,
-    # whatever measure is shown.
+    # One measure decides the direction of a feature, whatever measure is shown.
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
 
@@ -145,8 +144,8 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Return the measures of ranking by each column times its sign.
 
-    The result has a dict of measures, shape (n,) each, for each array of
-    `signs`, shape (n,).
+    The result has a dict of measures, shape (n,) each, for each array of `signs`, shape
+    (n,).
 
     The share done is yielded in between: it starts at ``span[0]`` and grows by
     ``span[1]``.
@@ -163,8 +162,8 @@ def measuring_columns(
         columns = slice(first, first + block_size)
         rows = taken_columns(X, columns)
         for column_signs, values in zip(signs, measures, strict=True):
-            # One row per column of X. Signs are an array of shape
-            # (n,), or one for all columns.
+            # One row per column of X. Signs are an array of shape (n,), or one for all
+            # columns.
             scores = rows * np.broadcast_to(column_signs, n)[columns, None]
             for name, block_values in evaluator.evaluate_many(scores).items():
                 values[name][columns] = block_values

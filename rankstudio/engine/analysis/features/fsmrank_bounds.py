@@ -83,8 +83,8 @@ def fsmrank_bounds(
     With the Lipschitz constant L0 = (2 b + 2 λ1) n, p pairs, C = sum_i w_i / s_i and weights w of the 2n
     features and negatives, Theorem 2 is 2 L0 ||w||² / (T + 1)² and Theorem 3
 
-        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
-        R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p),
+        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)), R = 2C sqrt(2n/p) + (C²
+        + λ1/2 C²) sqrt(2 log(4n) / p),
 
     R being the sum of the complexities of the three terms in the proof (Appendix II):
     that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p),
@@ -108,8 +108,7 @@ def fsmrank_bounds(
 
     # C is the sum of the absolute weights, each divided by its importance.
     used = np.flatnonzero(step.coef)
-    # A negative weight belongs to the feature's negative, in the second
-    # half.
+    # A negative weight belongs to the feature's negative, in the second half.
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
     C = float((size[used] / s).sum())
     if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
@@ -143,8 +142,7 @@ def bounds_of(
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
 
-    They bound the objective that FSMRank minimises, by the theorems of its
-    paper.
+    They bound the objective that FSMRank minimises, by the theorems of its paper.
 
     Parameters
     ----------

@@ -42,8 +42,7 @@ def grid_text(plan: Plan) -> str:
 def chosen_text(run: RunResult) -> str:
     """Return a text on the selected model: "λ = 2⁻², k = 7".
 
-    For several folds, it has the numbers of features. It is "" if nothing
-    was selected.
+    For several folds, it has the numbers of features. It is "" if nothing was selected.
     """
     if run.plan.entry.given:
         return ""

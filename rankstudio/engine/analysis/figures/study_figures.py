@@ -233,8 +233,7 @@ def pareto_figure(
 ) -> CurvesFigure:
     """Return a figure of size, or cost, against a validation measure.
 
-    A line joins the Pareto-optimal models: no other is both smaller and
-    better.
+    A line joins the Pareto-optimal models: no other is both smaller and better.
 
     Parameters
     ----------
@@ -343,8 +342,8 @@ def differences_figure(
 
     The result is None if there are no differences.
 
-    `tested` has the tests of the runs by a measure, `called` the name of
-    each run by its number, and `part` names the part of the data.
+    `tested` has the tests of the runs by a measure, `called` the name of each run by
+    its number, and `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -485,8 +484,7 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     ) -> StudyFigure:
         """Return a figure of runs that is drawn by `make`, with names for its file and title.
 
-        Uses the group, its measure `name`, and `suffix` of the
-        function around it.
+        Uses the group, its measure `name`, and `suffix` of the function around it.
         """
         # Some figures are about the queries that this title counts.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
@@ -543,8 +541,8 @@ def _figure_with_text(
 ) -> Figure | None:
     """Return a figure whose caption ends with a description of its runs.
 
-    `make` draws the figure, and `explanation` writes the description. The
-    result is None if there is nothing to draw.
+    `make` draws the figure, and `explanation` writes the description. The result is
+    None if there is nothing to draw.
     """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
@@ -555,8 +553,8 @@ def _figure_with_run_texts(
 ) -> Figure | None:
     """Draw a figure of several runs, and describe the runs that it shows in its caption.
 
-    `make` draws the figure, and `name` is the measure. The result is None
-    if there is nothing to draw.
+    `make` draws the figure, and `name` is the measure. The result is None if there is
+    nothing to draw.
     """
     figure = make()
     if figure is None:
@@ -686,8 +684,8 @@ def differences_of(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to the best run by a measure.
 
-    The tests are computed unless `tested` has them. The result is None if
-    there are no differences.
+    The tests are computed unless `tested` has them. The result is None if there are no
+    differences.
     """
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
@@ -735,8 +733,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     ) -> StudyFigure:
         """Return a figure of the run that is drawn by `make(result, *arguments)`.
 
-        Uses the run, its result, and the measure `name` of the
-        function around it.
+        Uses the run, its result, and the measure `name` of the function around it.
         """
         draw = partial(
             _figure_with_text,

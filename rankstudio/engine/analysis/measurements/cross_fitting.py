@@ -91,8 +91,7 @@ def cross_fitted(
     measured = []
     for result in run.folds:
         fold = folds[result.fold]
-        # `plan` chooses the models, and `new_plan` has the
-        # measures.
+        # `plan` chooses the models, and `new_plan` has the measures.
         values = engine.cross_fitted(result, fold, plan, new_plan)
         remeasured = engine.fold(result, fold, plan, measurement)
         measured.append(replace(remeasured, cross_fitted=FrozenMapping(values)))
@@ -102,8 +101,7 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures, computed if an earlier version lacks them.
 
-    They are measures in each validation query, by models that were chosen
-    without it.
+    They are measures in each validation query, by models that were chosen without it.
 
     Nothing else changes. The run itself is returned if it has these measures, or if
     they cannot be computed, because the data or a validation part are missing.

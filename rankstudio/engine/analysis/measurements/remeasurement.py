@@ -110,8 +110,8 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
 
     The values at the other positions are NaN.
 
-    `complete`, shape (K,), says which steps are complete, and `values` has
-    only their rows.
+    `complete`, shape (K,), says which steps are complete, and `values` has only their
+    rows.
     """
     if complete.all():
         return values
@@ -143,10 +143,9 @@ class Remeasurement:
         # Caches. Weak keys: each entry lasts as long as the object it belongs to.
         """Make empty caches.
 
-        They are for rankings by the steps of paths and by
-        single models, for the different rankings of a part, the
-        order of its documents with equal scores, measured
-        folds, and evaluators of measures.
+        They are for rankings by the steps of paths and by single models, for the
+        different rankings of a part, the order of its documents with equal scores,
+        measured folds, and evaluators of measures.
         """
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
@@ -294,8 +293,8 @@ class Remeasurement:
     ) -> float:
         """Return a run's mean of the settings' measure over its folds.
 
-        It is that of the models that the run selected, on the test part, or
-        on the validation part without one; NaN if undefined.
+        It is that of the models that the run selected, on the test part, or on the
+        validation part without one; NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -320,9 +319,8 @@ class Remeasurement:
     ) -> Iterator[None]:
         """Measure a run in advance, and store the results for later calls.
 
-        Yields after each fold, and may be interrupted there. Only models
-        that :meth:`rank_models` has ranked are measured, which needs almost
-        no memory.
+        Yields after each fold, and may be interrupted there. Only models that
+        :meth:`rank_models` has ranked are measured, which needs almost no memory.
 
         Parameters
         ----------
@@ -337,9 +335,8 @@ class Remeasurement:
         for measurement in measurements:
             for fold_result in result.folds:
                 is_ranked = all(path in self._paths for path in fold_result.paths)
-                # Measuring other folds would rank their models first,
-                # which takes memory. Folds without an own validation
-                # part need no such rankings.
+                # Measuring other folds would rank their models first, which takes
+                # memory. Folds without an own validation part need no such rankings.
                 if (
                     is_ranked
                     or result.plan.inner
@@ -492,8 +489,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Measure each validation query by models that a plan chooses without this query.
 
-        `plan` chooses, and `new_plan` has the measures. The result has
-        shape (Q,) for each measure; it is {} if a model is not stored.
+        `plan` chooses, and `new_plan` has the measures. The result has shape (Q,) for
+        each measure; it is {} if a model is not stored.
         """
         part = fold.vali
         if part is None or plan.inner:
@@ -638,9 +635,8 @@ class Remeasurement:
 
         NaN for steps whose model is not stored completely.
         """
-        # Only complete steps can be measured. `spread` puts
-        # their rows to the positions of the steps, and NaN to
-        # the others. First, measures that need the scores
+        # Only complete steps can be measured. `spread` puts their rows to the positions
+        # of the steps, and NaN to the others. First, measures that need the scores
         # themselves, not only the order.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
@@ -722,8 +718,8 @@ class Remeasurement:
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return the store of the different rankings of a part, emptied if memory is short.
 
-        `by_id` says whether ids of documents break ties. All rankings are
-        discarded if they take too much memory.
+        `by_id` says whether ids of documents break ties. All rankings are discarded if
+        they take too much memory.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -744,8 +740,8 @@ class Remeasurement:
 
         The result is {} without a part, or if the model cannot score the part.
 
-        `owner` is the object that the model's ranking is stored with; by
-        default the step.
+        `owner` is the object that the model's ranking is stored with; by default the
+        step.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -759,8 +755,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of a model in each query.
 
-        Each has shape (Q,) for Q queries. The result is {} without a part,
-        or if the model cannot score the part.
+        Each has shape (Q,) for Q queries. The result is {} without a part, or if the
+        model cannot score the part.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -777,10 +773,9 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of one model in each query.
 
-        Each has shape (Q,) for Q queries. They are computed from the
-        model's ranking, or from its scores if a measure needs scores.
-        `owner` is the object that the ranking is stored with; by default
-        the step.
+        Each has shape (Q,) for Q queries. They are computed from the model's ranking,
+        or from its scores if a measure needs scores. `owner` is the object that the
+        ranking is stored with; by default the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -800,8 +795,8 @@ class Remeasurement:
     ) -> Codes:
         """Return the ranking of a part's m documents by one model, shape (1, m).
 
-        It is stored as long as its owner exists: the best single feature of
-        a fold, if the model is made of one, otherwise the step itself.
+        It is stored as long as its owner exists: the best single feature of a fold, if
+        the model is made of one, otherwise the step itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -816,8 +811,7 @@ class Remeasurement:
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order in which a convention reads a part's documents with equal scores.
 
-        The result is None for the order of the file, otherwise an array of
-        shape (m,).
+        The result is None for the order of the file, otherwise an array of shape (m,).
         """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
@@ -856,8 +850,7 @@ def _subset_choices(
 
     None if the plan makes none, or models are not stored.
 
-    `values`, shape (K, Q), has the selection measure of K steps in Q
-    queries.
+    `values`, shape (K, Q), has the selection measure of K steps in Q queries.
     """
     # A step without any value was not measured, unless it is complete and the measure
     # is not defined.
@@ -895,9 +888,8 @@ def _ranking_blocks(
 ) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time.
 
-    A block has shape (steps, m): a ranking of the m documents per step.
-    `order` is that of documents with equal scores, None for that of the
-    file.
+    A block has shape (steps, m): a ranking of the m documents per step. `order` is that
+    of documents with equal scores, None for that of the file.
     """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
@@ -934,9 +926,9 @@ def _scores_of_steps(
 ) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, one row each, and the scores of the last step.
 
-    The scores have shape (K, m). Nonlinear models continue from the scores
-    of the step before, at first `scores`, shape (m,). The last scores are
-    None for linear models, which need none.
+    The scores have shape (K, m). Nonlinear models continue from the scores of the step
+    before, at first `scores`, shape (m,). The last scores are None for linear models,
+    which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

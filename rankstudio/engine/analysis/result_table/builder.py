@@ -111,8 +111,7 @@ class TableRun:
                 with_cross_fitted,
             )
 
-            # They are measures of each validation query by models chosen
-            # without it.
+            # They are measures of each validation query by models chosen without it.
             result = with_cross_fitted(result, self.documents())
 
         # Missing measures are computed from the data, if these are there.
@@ -167,9 +166,8 @@ def _table_run(
 ) -> TableRun:
     """Return a run with the measures of a part of its data, "test" or "validation".
 
-    By default, these are the measures that the seal of the test part leaves
-    visible. `run` has all its measures, and `visible` only those that the
-    seal allows.
+    By default, these are the measures that the seal of the test part leaves visible.
+    `run` has all its measures, and `visible` only those that the seal allows.
     """
     if part is None:
         result = visible.result
@@ -311,8 +309,8 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return the rows of a table with different titles.
 
-    A row has a run for each dataset, by its name. Rows with the same title
-    get the settings in which they differ, or a number.
+    A row has a run for each dataset, by its name. Rows with the same title get the
+    settings in which they differ, or a number.
     """
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
@@ -453,8 +451,7 @@ def _column_contents(
 ) -> Iterator[_ColumnContent]:
     """Yield the content of each column of a table, from left to right.
 
-    `by` says what varies from column to column: datasets, measures or
-    folds.
+    `by` says what varies from column to column: datasets, measures or folds.
     """
     # Groups of columns are named only where there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
@@ -498,8 +495,7 @@ def _column_contents(
                 )
         case "folds":
             for data_name, name in product(data, names):
-                # A group has the columns of the folds, and that of their
-                # mean.
+                # A group has the columns of the folds, and that of their mean.
                 group_names = [
                     data_name if has_several_datasets else "",
                     name if has_several_names else "",
@@ -589,8 +585,7 @@ def _best_row(
 ) -> int | None:
     """Return the number of the row with the best mean in the first column that has estimates.
 
-    Estimates are means of all folds that may be ranked. None if there is no
-    such row.
+    Estimates are means of all folds that may be ranked. None if there is no such row.
     """
     for column_content in columns:
         cells = {
@@ -652,8 +647,8 @@ def _distinct_paired_rows(
 ) -> list[int]:
     """Return the rows to test against the reference: those that can be paired with it.
 
-    Of equal runs only the first is tested, and none that equals the
-    reference. `runs` are the runs of a column by row.
+    Of equal runs only the first is tested, and none that equals the reference. `runs`
+    are the runs of a column by row.
     """
     against = runs.get(reference)
     if against is None:
@@ -738,8 +733,7 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
     # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
-    # The inner keys are names of datasets, in order; their values say
-    # nothing.
+    # The inner keys are names of datasets, in order; their values say nothing.
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
         labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = (
@@ -769,8 +763,8 @@ def _mark_note(
 ) -> str:
     """Return the meaning of the marks of a table, such as stars; "" if nothing was tested.
 
-    `references` has the reference row of each block, and `p` the tests by
-    row and column.
+    `references` has the reference row of each block, and `p` the tests by row and
+    column.
     """
     # Tests that were corrected together, by block.
     families = {

@@ -132,8 +132,7 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     """Return a row per fold with a measure of several runs; then mean and deviation.
 
-    The runs have the same folds; a single fold has neither mean nor
-    deviation.
+    The runs have the same folds; a single fold has neither mean nor deviation.
 
     Parameters
     ----------

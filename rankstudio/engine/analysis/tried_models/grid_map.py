@@ -60,9 +60,9 @@ class GridMap:
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     """Return the pairs of grids for which a map of a plan can be drawn.
 
-    A pair has the positions of two parameters with several numbers, that of
-    the rows and that of the columns. Rows are the later one, because the
-    first one, λ, has more values. Pairs of one method come first.
+    A pair has the positions of two parameters with several numbers, that of the rows
+    and that of the columns. Rows are the later one, because the first one, λ, has more
+    values. Pairs of one method come first.
     """
     grids = [
         number

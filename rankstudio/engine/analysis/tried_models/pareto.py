@@ -258,8 +258,8 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the width of the interval of each difference to the last model of the front.
 
-    The last model has the best mean. The result has shape (K,) for the K
-    models of the front.
+    The last model has the best mean. The result has shape (K,) for the K models of the
+    front.
 
     None without the data of all runs, or if a study did not store one of the models.
     """

@@ -83,8 +83,8 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return groups of plans that differ only in the share of the training queries.
 
-    A group has positions of plans, in the order of this share. A plan
-    without a partner is a group of its own.
+    A group has positions of plans, in the order of this share. A plan without a partner
+    is a group of its own.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
     whole_plans = [
@@ -209,9 +209,8 @@ def run_curves(
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
     """Return half the width of the interval of the difference of each model of a run to its marked model.
 
-    `values` has the measure in each query, shape (K, Q), by fold; the
-    result has shape (K,). It is None without values, or without a marked
-    model.
+    `values` has the measure in each query, shape (K, Q), by fold; the result has shape
+    (K,). It is None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None
@@ -228,9 +227,9 @@ def _best_curve(
 ) -> _Tried | None:
     """Return the models of the combination with the best mean, with their x-values.
 
-    x is the size, the cost, the share of the training queries or the run
-    time, ascending. On axes with a single point per run, only the best
-    model is returned. None if no mean is defined.
+    x is the size, the cost, the share of the training queries or the run time,
+    ascending. On axes with a single point per run, only the best model is returned.
+    None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -326,9 +325,8 @@ def _run_curve(
 ) -> RunCurve:
     """Return the curve of a run's models over x, shape (K,) for each of its arrays.
 
-    `difference` and `half` are the differences to another run's models and
-    half their intervals. Without a mean, it is the curve of the models on
-    the validation part.
+    `difference` and `half` are the differences to another run's models and half their
+    intervals. Without a mean, it is the curve of the models on the validation part.
     """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array(

@@ -131,8 +131,8 @@ class SmallestSet:
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
     """Return the smallest set of features of a path that is not significantly worse.
 
-    It is compared with the best set of the path, and comes with this and
-    the chosen set.
+    It is compared with the best set of the path, and comes with this and the chosen
+    set.
 
     Parameters
     ----------
@@ -166,8 +166,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     def set_at(index: int) -> SetOfPath:
         """Return the set of features of a step of the path, by its index.
 
-        Uses `path`, `values` and `p_values` of the function
-        around it.
+        Uses `path`, `values` and `p_values` of the function around it.
         """
         return SetOfPath(
             position=index,
@@ -199,8 +198,7 @@ def smallest_set_beside(
 ) -> SmallestSet | None:
     """Return the smallest good set of the path on which a finished fold has a selection.
 
-    It is the smallest set that is not significantly worse than the best
-    one.
+    It is the smallest set that is not significantly worse than the best one.
 
     Parameters
     ----------

@@ -180,8 +180,8 @@ def _models_of_all_folds(
 ) -> TriedPath:
     """Return the models of a combination of parameters that all folds have.
 
-    Their values are those of the validation measure `name`; without it
-    there are no models.
+    Their values are those of the validation measure `name`; without it there are no
+    models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -285,8 +285,8 @@ def _fold_parts(
 ) -> list[RankingDataset | None]:
     """Return the part of each fold of a run.
 
-    `part` is "vali" or "test"; None for a fold that the data lack, or that
-    lacks the part.
+    `part` is "vali" or "test"; None for a fold that the data lack, or that lacks the
+    part.
     """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]

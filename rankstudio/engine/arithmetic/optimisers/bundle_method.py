@@ -1,11 +1,9 @@
 """Bundle method: the minimum of a convex loss of linear scores, found by cutting planes.
 
-Joachims 2006 and Teo et al. 2010 as in the thesis of Airola
-(2011), sections 2.3 and 4.2.2, with the line search and the
-cutting-plane point of Franc & Sonnenburg (2009). The one-slack
-structural support vector machine (Joachims, Finley & Yu 2009)
-is the same method: its constraints are planes under the mean
-loss.
+Joachims 2006 and Teo et al. 2010 as in the thesis of Airola (2011), sections 2.3 and
+4.2.2, with the line search and the cutting-plane point of Franc & Sonnenburg (2009).
+The one-slack structural support vector machine (Joachims, Finley & Yu 2009) is the same
+method: its constraints are planes under the mean loss.
 """
 
 from __future__ import annotations
@@ -46,14 +44,13 @@ def minimise_hinge_either_way(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C hinge by cutting planes or by Newton steps.
 
-    A few cutting planes are enough if C is small; otherwise
-    Newton steps continue from there. Yield the best point so
-    far after each step, and events of progress. Stop when the
-    gap to the minimum is at most the share ``tol`` of P(w), or
-    after ``max_iter`` steps.
+    A few cutting planes are enough if C is small; otherwise Newton steps continue from
+    there. Yield the best point so far after each step, and events of progress. Stop
+    when the gap to the minimum is at most the share ``tol`` of P(w), or after
+    ``max_iter`` steps.
     """
-    # The best point of the planes, where Newton steps start;
-    # None if the planes gave up before the first one.
+    # The best point of the planes, where Newton steps start; None if the planes gave up
+    # before the first one.
     state = None
     n_planes = 0
     for event in minimise_by_planes(
@@ -66,8 +63,7 @@ def minimise_hinge_either_way(
         n_planes = n_planes + 1
         if state.converged:
             return
-    # The planes did not suffice, or the first one implied many:
-    # continue otherwise.
+    # The planes did not suffice, or the first one implied many: continue otherwise.
     if n_planes < max_iter:
         yield from minimise_hinge(problem, C, tol, max_iter - n_planes, state)
 
@@ -101,10 +97,9 @@ def minimise_by_planes(
 
     Notes
     -----
-    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i -
-    x_j)), the planes follow from c and d of eq. (4.10) and
-    (4.11) of the thesis: O(mn + m log m) per plane, and O(log
-    m) times O(m log m) for its line search.
+    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes follow
+    from c and d of eq. (4.10) and (4.11) of the thesis: O(mn + m log m) per plane, and
+    O(log m) times O(m log m) for its line search.
 
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i
     x_i, so the minimum of the planes is a lower bound of P. O(mn) and one loss
@@ -171,11 +166,9 @@ def _line_search(
 ) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain.
 
-    P(w) = ½ w'w + C loss, p (n,) is the direction, and d has
-    its scores. The slope grows with t; its zero is bracketed by
-    false position (the Illinois variant). Return t and the
-    point there; 0 and the start if no point on the line is
-    lower.
+    P(w) = ½ w'w + C loss, p (n,) is the direction, and d has its scores. The slope
+    grows with t; its zero is bracketed by false position (the Illinois variant). Return
+    t and the point there; 0 and the start if no point on the line is lower.
     """
     # P on the line is a parabola in t plus the loss.
     ww = float(start.w @ start.w)
@@ -195,9 +188,8 @@ def _line_search(
     slope_at_low = wp + C * loss_slope
     slope_at_high = np.inf
     t = 1.0
-    # Side of the last step, -1 or 1: two steps on one side
-    # halve the slope at the other end (Illinois), so that this
-    # end moves, too.
+    # Side of the last step, -1 or 1: two steps on one side halve the slope at the other
+    # end (Illinois), so that this end moves, too.
     side = 0
     for _ in range(_LINE_STEPS):
         at_t = yield from line.value(t)
@@ -264,8 +256,7 @@ class Planes:
     def add(self, a: Floats, b: float) -> None:
         """Add the plane b - a'w with a of shape (n,), and its products with the others.
 
-        Its multiplier in the solution is 0 at first. O(Tn + T²)
-        for T planes.
+        Its multiplier in the solution is 0 at first. O(Tn + T²) for T planes.
         """
         products = self._planes @ a
         self._gram = np.block(
@@ -288,15 +279,12 @@ class Planes:
 
         Notes
         -----
-        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t
-        β_t = 1, by an active-set method: while the multiplier
-        of some plane should grow, the plane joins the set, the
-        program of the set is solved without sign constraints,
-        and planes that would become negative leave. A plane
-        that is a combination of the set replaces one of its
-        planes, so that the solution stays unique. Starts from
-        the β of the previous call. O(s³ + T²) for each plane
-        that joins a set of size s.
+        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t β_t = 1, by an active-set
+        method: while the multiplier of some plane should grow, the plane joins the set,
+        the program of the set is solved without sign constraints, and planes that would
+        become negative leave. A plane that is a combination of the set replaces one of
+        its planes, so that the solution stays unique. Starts from the β of the previous
+        call. O(s³ + T²) for each plane that joins a set of size s.
         """
         # All planes may be level, with a = 0 up to rounding.
         scale = (
@@ -316,17 +304,15 @@ class Planes:
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest.
 
-    β, of shape (T,), has the multiplier of each of T planes;
-    the given one, which must be feasible, is the start.
-    ``gram`` (T, T) has the inner products of the planes.
+    β, of shape (T,), has the multiplier of each of T planes; the given one, which must
+    be feasible, is the start. ``gram`` (T, T) has the inner products of the planes.
     """
     best = beta
     least_gap = np.inf
     greatest_value = -np.inf
     n_stalled = 0
     for _ in range(10 * offsets.size + 100):
-        # The plane whose multiplier should grow most; none
-        # should if the gap is 0.
+        # The plane whose multiplier should grow most; none should if the gap is 0.
         slopes = offsets - gram @ beta
         joining = int(np.argmax(slopes))
         gap = float(slopes[joining] - slopes @ beta)
@@ -360,17 +346,15 @@ def _system(gram: Floats, support: Ints) -> Floats:
 def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     """Return (multipliers, set) after a plane has joined the set of active planes.
 
-    The set is the planes with multipliers above 0, as
-    positions. ``gram`` (T, T) has the inner products of all
-    planes, ``beta`` (T,) the multipliers, and ``joining`` is
+    The set is the planes with multipliers above 0, as positions. ``gram`` (T, T) has
+    the inner products of all planes, ``beta`` (T,) the multipliers, and ``joining`` is
     the position of the new plane.
 
     If the plane is a combination of the set, its multiplier grows at once until that of
     another plane is 0, and this plane leaves the set.
     """
     support = np.flatnonzero(beta > 0.0)
-    # The set before, its products with the new plane, and the
-    # planes' lengths.
+    # The set before, its products with the new plane, and the planes' lengths.
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
     # Change of the set's multipliers, with equal slopes, if the joining plane's
@@ -404,9 +388,9 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
     """Return the best nonnegative multipliers, of shape (T,), of a set of planes.
 
-    ``support`` has the positions of the set; other planes have
-    the multiplier 0. ``beta`` (T,) is a feasible start,
-    ``gram`` (T, T) has the inner products of all planes.
+    ``support`` has the positions of the set; other planes have the multiplier 0.
+    ``beta`` (T,) is a feasible start, ``gram`` (T, T) has the inner products of all
+    planes.
     """
     beta = beta.copy()
     while True:

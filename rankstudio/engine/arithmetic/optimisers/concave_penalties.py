@@ -39,8 +39,7 @@ class ConcavePenalty:
 
     def value(self, w: Floats, penalty: float) -> float:
         """Return the penalty of weights (n,), with λ = ``penalty``."""
-        # The penalty is even: u is |w|, and g(u) is summed in
-        # the end.
+        # The penalty is even: u is |w|, and g(u) is summed in the end.
         u = np.abs(w)
         eps = self.epsilon
         if self.name == "mcp":

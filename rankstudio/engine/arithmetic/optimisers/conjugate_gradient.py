@@ -64,19 +64,16 @@ def minimise(
     Yields
     ------
     OptimizerState
-        One per product; if b is 0, a single one of w = 0. The
-        objective is w'(G + λI)w - 2w'b + c; the gap is r'r/λ,
-        because G + λI is at least λI.
+        One per product; if b is 0, a single one of w = 0. The objective is w'(G + λI)w
+        - 2w'b + c; the gap is r'r/λ, because G + λI is at least λI.
 
     Notes
     -----
-    O(n) per iteration besides the product (Shewchuk 1994;
-    Airola 2011, Paper I, section 4.3). The norm of the matrix
-    is the largest Rayleigh quotient of the directions so far.
-    The updated residual drifts from the true one. When it is
-    small enough, the true residual is computed, and the search
-    starts again from it. The search also ends as converged when
-    that no longer halves the true residual: rounding allows no
+    O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section
+    4.3). The norm of the matrix is the largest Rayleigh quotient of the directions so
+    far. The updated residual drifts from the true one. When it is small enough, the
+    true residual is computed, and the search starts again from it. The search also ends
+    as converged when that no longer halves the true residual: rounding allows no
     better.
     """
     w = np.zeros_like(right)

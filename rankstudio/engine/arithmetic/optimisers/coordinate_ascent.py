@@ -48,17 +48,16 @@ class AscentSearch:
     ) -> Waiting[tuple[Floats, float]]:
         """Try changes of the weight of one feature of a model, and keep the best.
 
-        ``coef`` (n,) are the weights, and ``value`` is the
-        measure of the model.
+        ``coef`` (n,) are the weights, and ``value`` is the measure of the model.
 
         Returns
         -------
         coef, value
-            Best model and its value, unchanged if no change is
-            better. Ties go to the smallest change.
+            Best model and its value, unchanged if no change is better. Ties go to the
+            smallest change.
         """
-        # Steps are in units of the feature's standard
-        # deviation; the last change sets the weight to 0.
+        # Steps are in units of the feature's standard deviation; the last change sets
+        # the weight to 0.
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]

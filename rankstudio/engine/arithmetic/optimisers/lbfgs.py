@@ -77,9 +77,8 @@ def _times_inverse_hessian(
 ) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient g, shape (n,).
 
-    ``pairs`` has (s, y, s'y) of the last steps s and changes y
-    of the gradient, the oldest first, from which it follows by
-    the two-loop recursion.
+    ``pairs`` has (s, y, s'y) of the last steps s and changes y of the gradient, the
+    oldest first, from which it follows by the two-loop recursion.
     """
     out = g.copy()
     alphas = []
@@ -87,8 +86,7 @@ def _times_inverse_hessian(
         alpha = float(s @ out) / sy
         out -= alpha * y
         alphas.append(alpha)
-    # The usual first approximation: the curvature of the last
-    # step in all directions.
+    # The usual first approximation: the curvature of the last step in all directions.
     if pairs:
         _, y, sy = pairs[-1]
         out *= sy / float(y @ y)
@@ -108,11 +106,9 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return (point, value, gradient) on a line that meet the weak Wolfe conditions.
 
-    The function has decreased enough there, and its slope has
-    flattened enough. x, f and g are point, value and gradient
-    at the start. The length of the step is doubled or bisected,
-    from ``first_length`` on; return None after ``max_steps``
-    steps.
+    The function has decreased enough there, and its slope has flattened enough. x, f
+    and g are point, value and gradient at the start. The length of the step is doubled
+    or bisected, from ``first_length`` on; return None after ``max_steps`` steps.
     """
     slope = float(g @ direction)
     # The lengths between which a valid one lies; without an upper one, the length is

@@ -119,14 +119,12 @@ class FSMObjective:
     ) -> Waiting[tuple[float, SmoothLoss]]:
         """Return (φ(w), the loss at the scores of w), where φ is ψ without the costs.
 
-        The costs are the term that is linear in w. ``slopes``
-        is whether the loss needs its gradient. The number of
-        pairs is stored for the gradient of φ.
+        The costs are the term that is linear in w. ``slopes`` is whether the loss needs
+        its gradient. The number of pairs is stored for the gradient of φ.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
-        # The similarity concerns a feature and its negative
-        # alike.
+        # The similarity concerns a feature and its negative alike.
         w_sum = w[: self.n] + w[self.n :]
         value = (
             0.5 * self._lambda1 * float(w_sum @ self.similarity @ w_sum)
@@ -167,10 +165,9 @@ def accelerated(
 
     Notes
     -----
-    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An
-    iteration takes one sweep over the sorted pairs and the
-    features at z, whose scores are combined from known ones,
-    and one at w for each value of L tried.
+    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes one sweep
+    over the sorted pairs and the features at z, whose scores are combined from known
+    ones, and one at w for each value of L tried.
     """
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
@@ -222,20 +219,19 @@ def projected_step(
 ) -> Waiting[ProjectedStep]:
     """Take a projected gradient step from z (2n,), whose scores are ``scores_z``.
 
-    Projected weights are not negative. The step is as long as
-    the estimate ``lipschitz`` of the gradient's Lipschitz
-    constant allows; a line search increases this if needed. The
-    result has the new weights, their scores and value, and the
+    Projected weights are not negative. The step is as long as the estimate
+    ``lipschitz`` of the gradient's Lipschitz constant allows; a line search increases
+    this if needed. The result has the new weights, their scores and value, and the
     constant.
     """
     # The gradient at z, from which the step goes.
     value_z, at_z = yield from objective.at(z, scores_z)
     g = objective.gradient(z, at_z.slopes)
-    # The line search doubles L until the step's value is within the quadratic
-    # bound, up to rounding.
+    # The line search doubles L until the step's value is within the quadratic bound, up
+    # to rounding.
     for _ in range(_MOST_DOUBLINGS):
-        # A projected gradient step: weights are not negative, and those that are
-        # not allowed are 0.
+        # A projected gradient step: weights are not negative, and those that are not
+        # allowed are 0.
         w = np.where(
             objective.allowed,
             np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
@@ -273,8 +269,7 @@ def subgradient(
 ) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by projected subgradients: w <- max(0, w - g/sqrt(t)) in step t.
 
-    This is the baseline in section IV.E of the paper by Lai et
-    al. (2013).
+    This is the baseline in section IV.E of the paper by Lai et al. (2013).
 
     The paper states only that the objective of its baseline converges as O(1/sqrt(T));
     these are the simplest steps with that rate.

@@ -202,13 +202,11 @@ class LocalPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Return Σ degree_i x_i x_i', of shape (n, n), or its diagonal (n,).
 
-        The degree of a document is its number of pairs, and x
-        is centred within queries. The sum is estimated from a
-        random sample of documents. The diagonal is used for
-        very many features.
+        The degree of a document is its number of pairs, and x is centred within
+        queries. The sum is estimated from a random sample of documents. The diagonal is
+        used for very many features.
         """
-        # A generator without events: other problems wait for
-        # processes here.
+        # A generator without events: other problems wait for processes here.
         yield from ()
         m, n = self._problem.X.shape
         if n > DENSE and isinstance(self._problem, SparseLinearPairs):
@@ -226,8 +224,7 @@ class LocalPairs:
 def gram_or_diagonal(sample: Floats) -> Floats:
     """Return X'X, of shape (n, n), of rows X (rows, n).
 
-    For more than ``DENSE`` features, return only its diagonal,
-    of shape (n,).
+    For more than ``DENSE`` features, return only its diagonal, of shape (n,).
     """
     n = sample.shape[1]
     if n > DENSE:

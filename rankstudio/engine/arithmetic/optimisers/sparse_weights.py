@@ -1,8 +1,7 @@
 """Squared hinges of pairs with a sparse penalty on the weights.
 
-Laporte et al. 2014: an accelerated proximal method
-for the weighted L1 penalty, and a sequence of such
-problems for concave penalties.
+Laporte et al. 2014: an accelerated proximal method for the weighted L1 penalty, and a
+sequence of such problems for concave penalties.
 """
 
 from __future__ import annotations
@@ -71,8 +70,8 @@ class SparseWeights:
     w : ndarray of shape (n,)
     objective : float
     violation : float
-        Greatest violation of the conditions of the optimum of
-        the last weighted L1 problem; see
+        Greatest violation of the conditions of the optimum of the last weighted L1
+        problem; see
         :meth:`SparseProblem.minimise_weighted_l1`.
     l1_minimum : ndarray of shape (n,)
         Minimum for the L1 penalty, from which the reweighting started.
@@ -125,10 +124,9 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus a penalty with λ = ``lam``, from the minimum for the L1 penalty.
 
-        Each round replaces the concave penalty by its tangent
-        at the last weights, a weighted L1 penalty that lies
-        above it and touches it there. A round therefore never
-        increases the objective.
+        Each round replaces the concave penalty by its tangent at the last weights, a
+        weighted L1 penalty that lies above it and touches it there. A round therefore
+        never increases the objective.
 
         Parameters
         ----------
@@ -169,8 +167,8 @@ class SparseProblem:
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
-        # Positive and negative parts of the weights, so that
-        # all variables are from 0 up.
+        # Positive and negative parts of the weights, so that all variables are from 0
+        # up.
         w = z = _signed_parts(start)
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)

@@ -68,8 +68,7 @@ def minimise_squared_hinge(
     Parameters
     ----------
     problem : PairProblem
-        Pairs of documents with linear scores, and sums over
-        them.
+        Pairs of documents with linear scores, and sums over them.
     C : float
         Weight of the loss, greater than 0.
     tol : float
@@ -84,10 +83,9 @@ def minimise_squared_hinge(
 
     Notes
     -----
-    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j),
-    are feasible for the dual, and its value there is P(w) -
-    ½||∇P(w)||²: half the squared gradient norm *is* the duality
-    gap.
+    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual,
+    and its value there is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the
+    duality gap.
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each
     step.
@@ -120,22 +118,18 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Each stage takes Newton steps for a hinge whose kink is
-    smoothed over some width, and the next one is narrower.
-    Yield the best point after each step, and events of
-    progress. Stop when the duality gap is at most the share
-    ``tol`` of P(w), or after ``max_iter`` Newton steps.
-    ``start`` is the starting point, w = 0 by default.
+    Each stage takes Newton steps for a hinge whose kink is smoothed over some width,
+    and the next one is narrower. Yield the best point after each step, and events of
+    progress. Stop when the duality gap is at most the share ``tol`` of P(w), or after
+    ``max_iter`` Newton steps. ``start`` is the starting point, w = 0 by default.
 
     Notes
     -----
-    The derivatives of the smoothed hinge are dual variables, 0
-    <= α_ij <= C, of the hinge itself, so every step has a lower
-    bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a valid
-    duality gap. The gap due to the smoothing decreases with the
-    square of its width, which determines the next width. D
-    divides sums of hinges by the width, so the gap is accurate
-    up to their rounding divided by it.
+    The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the
+    hinge itself, so every step has a lower bound D = sum α_ij - ½||sum α_ij (x_i -
+    x_j)||² and a valid duality gap. The gap due to the smoothing decreases with the
+    square of its width, which determines the next width. D divides sums of hinges by
+    the width, so the gap is accurate up to their rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
     w = np.zeros(problem.n_features)
@@ -201,8 +195,8 @@ def descend(
 ) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
-    Yield the point after each step, with its gradient, and
-    events of progress. ``inverse`` is the preconditioner.
+    Yield the point after each step, with its gradient, and events of progress.
+    ``inverse`` is the preconditioner.
 
     Preconditioned conjugate gradients solve each step with an accuracy that suits the
     distance to the minimum.
@@ -242,8 +236,7 @@ def _line_search(
 ) -> Waiting[Point | None]:
     """Return a point along p where the objective is lower and nearly level, or None.
 
-    The objective is ½ w'w + C loss, and p (n,) the direction
-    from ``start``.
+    The objective is ½ w'w + C loss, and p (n,) the direction from ``start``.
 
     The objective along a line is convex and piecewise quadratic: Newton's method on its
     slope, kept inside the bracket, which needs the scores of the direction once and no
@@ -293,9 +286,8 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
 
-    Preconditioned conjugate gradients solve the equations until
-    their residual is at most the share ``accuracy`` of the
-    gradient, in the norm of the preconditioner.
+    Preconditioned conjugate gradients solve the equations until their residual is at
+    most the share ``accuracy`` of the gradient, in the norm of the preconditioner.
     """
     smooth = point.smooth
     # The weight of each pair if the curved pairs were spread evenly over all pairs, for
@@ -315,8 +307,8 @@ def _newton_direction(
             yield from problem.curvature(smooth, direction)
         )
         curvature = float(direction @ hessian_direction)
-        # Only rounding is left, as with features so large that
-        # the Hessian exceeds the precision of numbers.
+        # Only rounding is left, as with features so large that the Hessian exceeds the
+        # precision of numbers.
         if not curvature > 0.0:
             break
         # A step to the minimum along the direction.
@@ -334,8 +326,8 @@ def _newton_direction(
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r.
 
-    r has shape (n,). The degree of a document is its number of
-    pairs, and the sum is estimated from a sample of documents.
+    r has shape (n,). The degree of a document is its number of pairs, and the sum is
+    estimated from a sample of documents.
 
     This is the Hessian with the curved pairs spread evenly over all pairs, each
     weighted by a. With x centred within each query, that sum is within a factor of 2 of

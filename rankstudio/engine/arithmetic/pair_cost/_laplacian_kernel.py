@@ -3,14 +3,14 @@
 A Laplacian is its graph. With w the weights between documents and b the right side of
 the normal equations, eliminating document i changes, for later ones j and k,
 
-(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents
-(2) b_j ← b_j + w_ij b_i / W_i.
+(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents (2) b_j ←
+b_j + w_ij b_i / W_i.
 
 Nothing is ever subtracted from a weight, so that weights of any magnitudes keep their
 digits (Grassmann, Taksar and Heyman 1985). Row i of the factor and its target are then
 
-(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i
-(4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
+(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i (4) s_i = (b_i / √W_i +
+Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
 
 O(|q|³) for a query. Comments refer to these equations.
 """
@@ -37,8 +37,7 @@ def eliminate(
 ) -> None:
     """Compute the triangular factor of each query's preferences, and the least loss.
 
-    The numbers in comments are those of the equations at the
-    beginning of this module.
+    The numbers in comments are those of the equations at the beginning of this module.
 
     Parameters
     ----------
@@ -126,8 +125,7 @@ def multiply(
 ) -> None:
     """Multiply the triangular factor of each query with features.
 
-    Row i is sum_j e_ij (x_i - x_j), so that constant features
-    give 0.
+    Row i is sum_j e_ij (x_i - x_j), so that constant features give 0.
 
     Parameters
     ----------
@@ -138,8 +136,7 @@ def multiply(
     starts : ndarray of shape (m,)
         Start of the entries of each document in `factor`.
     factor : ndarray
-        Entries e_ij, one for each later document j of the query
-        of i.
+        Entries e_ij, one for each later document j of the query of i.
     row_of : ndarray of shape (m,)
         Row of `out` for each document; -1 for a document without a row.
     out : ndarray of shape (r, n), all 0

@@ -47,8 +47,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||² is the
         loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at
-        least one and at most |q| + r + 1 for r labels.
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one and at most |q|
+        + r + 1 for r labels.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         )[:, None]
     parts = [between_rows]
     owners = [classes.query]
-    # For the sum of d_c (f_i - m_c)²: the centred documents of
-    # each class that has several, and pairs with other classes.
+    # For the sum of d_c (f_i - m_c)²: the centred documents of each class that has
+    # several, and pairs with other classes.
     has_row = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if has_row.any():
         within_rows = (
@@ -145,9 +145,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     """Return the factor of each document for losses that count tied pairs, shape (m,).
 
-    If all pairs of a query count, the loss is that of the
-    centred documents times these factors. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    If all pairs of a query count, the loss is that of the centred documents times these
+    factors. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
@@ -200,11 +199,10 @@ def _general_cost_rows(
 ) -> tuple[Floats, Floats]:
     """Return (degrees, rows) of classes for any weights ω_cd of pairs.
 
-    A class is the documents of a query with equal labels;
-    ``means`` (C, n) are their mean features. The degree of
-    class c is d_c = sum_d ω_cd n_d, and the squares of the rows
-    add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c
-    documents with mean m_c.
+    A class is the documents of a query with equal labels; ``means`` (C, n) are their
+    mean features. The degree of class c is d_c = sum_d ω_cd n_d, and the squares of the
+    rows add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c documents with mean
+    m_c.
 
     In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes
     without the last class, which is positive definite. Only differences of means count,
@@ -243,8 +241,8 @@ def _general_cost_rows(
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
     """Return the factor of each query's loss, shape (Q,), 0 for a query without pairs.
 
-    By ``weighting``, it is one over the number of documents
-    ("size") or of pairs ("pairs") of the query, or 1 ("none").
+    By ``weighting``, it is one over the number of documents ("size") or of pairs
+    ("pairs") of the query, or 1 ("none").
     """
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting

@@ -25,9 +25,9 @@ class PairCost:
     Attributes
     ----------
     cost : {"magnitude", "unit", "inverse"}
-        With the magnitude d = y_i - y_j of a pair: "magnitude"
-        has z = d and ω = 1 (eq. (21)), "unit" z = 1 and ω = 1
-        (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
+        With the magnitude d = y_i - y_j of a pair: "magnitude" has z = d and ω = 1 (eq.
+        (21)), "unit" z = 1 and ω = 1 (eq. (20)), "inverse" z = d and ω = 1/d² (eq.
+        (22)).
     ties : bool
         Whether pairs of equal labels count, with z = 0 and ω = 1; only for "magnitude".
     weighting : {"size", "pairs", "none"}

@@ -38,10 +38,9 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     Notes
     -----
-    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram
-    matrix A_c and the sum s_c of the documents of each class c,
-    so O(mn² + Q r n (n + r)) time and O((Q + r) n²) memory for
-    r different labels.
+    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and the sum
+    s_c of the documents of each class c, so O(mn² + Q r n (n + r)) time and O((Q + r)
+    n²) memory for r different labels.
     """
     cached = data.shared.of(_AllPairs).by_cost
     if cost not in cached:
@@ -59,8 +58,8 @@ class _AllPairs:
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
-    ``total`` covers all documents, and ``total - gram[q]``
-    those outside query q with their pairs; both are matrices (n
+    ``total`` covers all documents, and ``total - gram[q]`` those outside query q with
+    their pairs; both are matrices (n
     + 1, n + 1) of the features and the target of ``cost``.
     """
     _, n = data.X.shape
@@ -100,9 +99,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))
-    # Without a query: the degrees d_c of the classes change,
-    # too, so that the sum of d_c times the Gram matrix A_c is
-    # computed again.
+    # Without a query: the degrees d_c of the classes change, too, so that the sum of
+    # d_c times the Gram matrix A_c is computed again.
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         other_counts = all_counts - counts[q]
         degrees = weights @ other_counts

@@ -40,9 +40,8 @@ class PairRows(QueryData):
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
         """Return rows whose squared errors equal the loss of the pairs of the data.
 
-        They are cached for each cost. Centred documents have
-        the default cost of pairs of labels: then return the
-        data themselves.
+        They are cached for each cost. Centred documents have the default cost of pairs
+        of labels: then return the data themselves.
         """
         if cost.default and data.preferences is None:
             return data
@@ -70,9 +69,8 @@ class PairRows(QueryData):
     def mirrored(self) -> QueryData:
         """The rows and their negatives, divided by √2, for methods that centre data.
 
-        They have the same sums of products as the rows, and are
-        centred in each query, which has its rows first, then
-        their negatives.
+        They have the same sums of products as the rows, and are centred in each query,
+        which has its rows first, then their negatives.
         """
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
@@ -128,8 +126,7 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
         return
     for first, last in pairwise(data.ptr.tolist()):
         ptr = np.array([0, last - first])
-        # The rows are S X for features X; with the identity as
-        # X, they are S itself.
+        # The rows are S X for features X; with the identity as X, they are S itself.
         factor, targets, _ = class_rows(
             np.eye(last - first), data.y[first:last], ptr, cost
         )
@@ -139,13 +136,11 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """Return the loss of a model for each query on the pairs in it, shape (Q,).
 
-    Row q of ``models`` (Q, n) has the weights of the model for
-    query q. O(Qn²).
+    Row q of ``models`` (Q, n) has the weights of the model for query q. O(Qn²).
     """
     gram = PairRows.of(data, cost).statistics.gram
-    # The loss of weights w is (w, -1)' gram (w, -1), as the
-    # last row and column of a Gram matrix are those of the
-    # targets.
+    # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column of a
+    # Gram matrix are those of the targets.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

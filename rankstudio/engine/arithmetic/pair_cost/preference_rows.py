@@ -83,9 +83,8 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The squared rows of S s add up to the loss of scores s.
-        A constant column of X gives exactly 0. O(|q|² n) per
-        query q.
+        The squared rows of S s add up to the loss of scores s. A constant column of X
+        gives exactly 0. O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -153,9 +152,8 @@ def _factor(
 ) -> LaplacianFactor:
     """Return the triangular factor of the preferences of consecutive queries.
 
-    Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
-    and the preferences ``edges[q]:edges[q + 1]``; ``inside``
-    are the block's rows among all documents.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the preferences
+    ``edges[q]:edges[q + 1]``; ``inside`` are the block's rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -212,9 +210,8 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w
-    at its loser (the oriented incidence matrix). So, for
-    scores s, it gives w (s_winner - s_loser).
+    A row has the factor w of a preference at its winner and -w at its loser (the
+    oriented incidence matrix). So, for scores s, it gives w (s_winner - s_loser).
 
     Parameters
     ----------
@@ -269,16 +266,14 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
-    They are (X, y, ptr) as for training data: features of shape
-    (r, n), targets (r,), and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    They are (X, y, ptr) as for training data: features of shape (r, n), targets (r,),
+    and query q has the rows ``ptr[q]:ptr[q + 1]``.
 
     Notes
     -----
-    O(ln) for l preferences and n features. If a query has more
-    preferences than documents plus one, elimination reduces its
-    rows to the number of documents: O(l_q + |q|³ + |q|² n)
-    time, O(|q|²) memory.
+    O(ln) for l preferences and n features. If a query has more preferences than
+    documents plus one, elimination reduces its rows to the number of documents: O(l_q +
+    |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
@@ -319,10 +314,9 @@ def preference_blocks(
 ) -> Iterator[PreferenceBlock]:
     """Yield blocks of queries, which compute the rows of their preferences.
 
-    The rows follow from features later; their squared errors
-    equal the loss. Query q has the documents ``ptr[q]:ptr[q +
-    1]``. If any query has more preferences than its triangular
-    factor has rows, factors are used.
+    The rows follow from features later; their squared errors equal the loss. Query q
+    has the documents ``ptr[q]:ptr[q + 1]``. If any query has more preferences than its
+    triangular factor has rows, factors are used.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -336,8 +330,8 @@ def preference_blocks(
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
 
-    The squared errors of the rows equal the loss of the
-    preferences. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The squared errors of the rows equal the loss of the preferences. Query q has the
+    rows ``ptr[q]:ptr[q + 1]``.
     """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
@@ -367,9 +361,8 @@ def preference_factors(
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
-    Scales and targets follow from the cost, and from the
-    weighting of queries. ``ptr`` has the first row of each
-    query, followed by m.
+    Scales and targets follow from the cost, and from the weighting of queries. ``ptr``
+    has the first row of each query, followed by m.
     """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.
@@ -397,9 +390,8 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
     """Return rows whose squared errors equal the loss of sparse preferences.
 
-    The rows are followed by their negatives, and divided by √2.
-    So they are centred in each query, and have the sums of
-    products of the rows themselves.
+    The rows are followed by their negatives, and divided by √2. So they are centred in
+    each query, and have the sums of products of the rows themselves.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

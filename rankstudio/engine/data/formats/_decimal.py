@@ -84,11 +84,10 @@ def leading_digits(word: np.uint64) -> int:
 def digits_value(word: np.uint64, count: int) -> np.uint64:
     """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell.
 
-    ``word`` holds eight bytes of text, the first one in its lowest
-    bits.
+    ``word`` holds eight bytes of text, the first one in its lowest bits.
     """
-    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the
-    # digits: the number is now of eight digits, with zeros in front.
+    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the number is
+    # now of eight digits, with zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
     # Every second byte becomes the value of two digits.
     pairs = digits * np.uint64(10) + (digits >> _U8)
@@ -103,8 +102,7 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 def next_newline(i: int) -> int:
     """Return the address of the first newline at or behind the address ``i``.
 
-    The text is searched in words of eight bytes; it must contain a
-    newline.
+    The text is searched in words of eight bytes; it must contain a newline.
     """
     while True:
         word = word_at(i) ^ _NEWLINES
@@ -131,8 +129,8 @@ def read_six_decimals(i: int) -> int:
     count = leading_digits(digits)
     if count < 8:
         return -1
-    # ``count`` instead of 8, which it is here: numba would compile
-    # another version for a literal number.
+    # ``count`` instead of 8, which it is here: numba would compile another version for
+    # a literal number.
     return int(digits_value(digits, count))
 
 
@@ -153,8 +151,8 @@ _GREATEST_POWER = 288
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return a table of the powers of five, as (upper halves, lower halves).
 
-    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading
-    bits; the power of two by which the bits are shifted is not stored.
+    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the power of
+    two by which the bits are shifted is not stored.
     """
     high = []
     low = []
@@ -184,16 +182,14 @@ _FRACTION = np.uint64((1 << 52) - 1)
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the 128 bits of the product a × b as (upper half, lower half).
 
-    Both factors are cut into halves of 32 bits, whose products fit into
-    64 bits.
+    Both factors are cut into halves of 32 bits, whose products fit into 64 bits.
     """
     a1 = a >> _U32
     a0 = a & _LOW32
     b1 = b >> _U32
     b0 = b & _LOW32
     low = a0 * b0
-    # Add the two middle products one after the other, so that no sum
-    # overflows.
+    # Add the two middle products one after the other, so that no sum overflows.
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)
     return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (
@@ -205,8 +201,7 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (the double nearest to digits × 10^power, `OK`).
 
-    Return (0, `HARD`) if 128 bits do not decide which double is the
-    nearest.
+    Return (0, `HARD`) if 128 bits do not decide which double is the nearest.
 
     The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the
     leading bits of digits × 5^power, with a tabulated power of five, are rounded to the
@@ -221,8 +216,8 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
         digits <<= _U1
         shift += _U1
     high, low = _product(digits, _FIVE_HIGH[power - _LEAST_POWER])
-    # Nine ones at the end: a carry from the lower half of the power
-    # could still change the bits that are rounded.
+    # Nine ones at the end: a carry from the lower half of the power could still change
+    # the bits that are rounded.
     if high & _NINE_ONES == _NINE_ONES:
         carry, _ = _product(digits, _FIVE_LOW[power - _LEAST_POWER])
         low += carry
@@ -232,8 +227,8 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     # enough for all digits.
     if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    # 1 if the leading bit of the product is bit 127, 0 if it is bit
-    # 126; then the number of low bits of ``high`` to drop.
+    # 1 if the leading bit of the product is bit 127, 0 if it is bit 126; then the
+    # number of low bits of ``high`` to drop.
     upper = high >> np.uint64(63)
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
@@ -269,8 +264,7 @@ def _significant(begin: int, end: int) -> int:
 def read_exponent(i: int) -> tuple[int, int]:
     """Read an exponent, whose sign or first digit is at the address ``i``.
 
-    Return (exponent, address behind it); the address is -1 if there are
-    no digits.
+    Return (exponent, address behind it); the address is -1 if there are no digits.
     """
     negative = byte_at(i) == 45  # "-"
     if negative or byte_at(i) == 43:  # "+"
@@ -312,9 +306,9 @@ def read_number(i: int) -> tuple[float, int, int]:
     if negative or byte_at(i) == 43:  # "+"
         i += 1
     begin = i
-    # Collect all digits, before and behind the point, as one whole
-    # number, which is later multiplied by 10^power. It may overflow:
-    # then ``count`` is too large, see below.
+    # Collect all digits, before and behind the point, as one whole number, which is
+    # later multiplied by 10^power. It may overflow: then ``count`` is too large, see
+    # below.
     digits = np.uint64(0)
     # unsigned: more than 9 for any byte that is no digit
     digit = np.uint64(byte_at(i)) - np.uint64(48)
@@ -327,8 +321,7 @@ def read_number(i: int) -> tuple[float, int, int]:
     if byte_at(i) == 46:  # "."
         i += 1
         point = i
-        # Up to eight decimals at a time; fewer than eight are the last
-        # ones.
+        # Up to eight decimals at a time; fewer than eight are the last ones.
         width = 8
         while width == 8:
             word = word_at(i)
@@ -346,13 +339,12 @@ def read_number(i: int) -> tuple[float, int, int]:
         if i < 0:
             return 0.0, end, NOT_A_NUMBER
         power += exponent
-    # Zeros in front do not count: 0.000… may have many digits and few
-    # significant ones.
+    # Zeros in front do not count: 0.000… may have many digits and few significant ones.
     if count > _MOST_DIGITS and _significant(begin, end) > _MOST_DIGITS:
         return 0.0, i, HARD
     status = OK
-    # Both factors are exact doubles, so that one multiplication or
-    # division rounds correctly.
+    # Both factors are exact doubles, so that one multiplication or division rounds
+    # correctly.
     if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
         value = float(np.int64(digits))
         value = (

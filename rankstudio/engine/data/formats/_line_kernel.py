@@ -102,11 +102,10 @@ def _skip_missing(i: int) -> int:
 def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature: return (value, address behind it, status).
 
-    The status is `OK`, `ABSENT` for a missing value (NaN),
-    `NOT_A_NUMBER`, or `HARD` for a number that is left to ``float()``.
+    The status is `OK`, `ABSENT` for a missing value (NaN), `NOT_A_NUMBER`, or `HARD`
+    for a number that is left to ``float()``.
     """
-    # Try "0.123456" first: nearly all values in LETOR's files are
-    # written like this.
+    # Try "0.123456" first: nearly all values in LETOR's files are written like this.
     millionths = read_six_decimals(i)
     if millionths >= 0 and ends_token(byte_at(i + 8)):
         return millionths / 1e6, i + 8, OK
@@ -141,8 +140,8 @@ def read_id(i: int) -> tuple[int, int]:
 def next_document(i: int, stop: int) -> int:
     """Return the address of the next document's first character, from ``i`` on.
 
-    Lines that are blank or only a comment are skipped. Return ``stop``,
-    the address of the end of the lines, if no document follows.
+    Lines that are blank or only a comment are skipped. Return ``stop``, the address of
+    the end of the lines, if no document follows.
     """
     while i < stop:
         i = skip_blanks(i)
@@ -172,9 +171,8 @@ def _note_hard(
 ) -> None:
     """Add a number to the table ``hard`` of those left to ``float()``.
 
-    ``hard`` has shape (capacity, 4): row and column of the value, begin
-    and end of its text. If it is full, the number is only counted in
-    ``tally``.
+    ``hard`` has shape (capacity, 4): row and column of the value, begin and end of its
+    text. If it is full, the number is only counted in ``tally``.
     """
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -191,10 +189,9 @@ def _read_label(
 ) -> int:
     """Read the label of a row into ``y``; return the address behind it, or `FAILED`.
 
-    ``i`` is the address of the label, ``base`` that of the whole text,
-    ``n`` the number of features: a label that is left to ``float()`` is
-    noted in ``hard`` as column n, and a problem and its position in
-    ``tally``.
+    ``i`` is the address of the label, ``base`` that of the whole text, ``n`` the number
+    of features: a label that is left to ``float()`` is noted in ``hard`` as column n,
+    and a problem and its position in ``tally``.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -211,9 +208,8 @@ def _read_label(
 def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it, or `FAILED`.
 
-    ``i`` is the address behind the label, ``base`` that of the whole
-    text. The positions of the id's begin and end are stored in
-    ``spans``, a problem in ``tally``.
+    ``i`` is the address behind the label, ``base`` that of the whole text. The
+    positions of the id's begin and end are stored in ``spans``, a problem in ``tally``.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -236,8 +232,7 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text, ``spans`` has the positions of
-    the ids.
+    ``base`` is the address of the text, ``spans`` has the positions of the ids.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -254,9 +249,8 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
-    The text there is known to be valid. ``shift`` is added to the ids,
-    so that they begin at 1; ids beyond the end of ``row_of_id`` are
-    ignored.
+    The text there is known to be valid. ``shift`` is added to the ids, so that they
+    begin at 1; ids beyond the end of ``row_of_id`` are ignored.
     """
     i = skip_blanks(begin)
     while i < end:
@@ -308,8 +302,8 @@ def _read_features(
 ) -> int:
     """Read the features of a row from the address ``i`` on; see `parse` for the arrays.
 
-    Return the address behind them, which is that of a comment or a
-    newline; or `FAILED` after a problem, which is stored in ``tally``.
+    Return the address behind them, which is that of a comment or a newline; or `FAILED`
+    after a problem, which is stored in ``tally``.
     """
     n = X.shape[1]
     first = i
@@ -331,9 +325,8 @@ def _read_features(
         problem_address = i
         if problem != FINE:
             break
-        # While ids ascend, none can be repeated. From the first one
-        # that does not, each is compared with all ids before it in the
-        # row.
+        # While ids ascend, none can be repeated. From the first one that does not, each
+        # is compared with all ids before it in the row.
         if number <= previous and ascending:
             ascending = False
             _mark_ids(first, i, shift, row_of_id, row)
@@ -384,10 +377,9 @@ def _read_features(
 def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address of the next line.
 
-    ``i`` is the address behind the features, ``base`` that of the whole
-    text. The positions of begin and end of the comment, without blanks
-    at its end, are stored in ``spans``; they are equal if there is
-    none.
+    ``i`` is the address behind the features, ``base`` that of the whole text. The
+    positions of begin and end of the comment, without blanks at its end, are stored in
+    ``spans``; they are equal if there is none.
     """
     begin = i
     if byte_at(i) == HASH:
@@ -445,8 +437,8 @@ def parse(
     y : float64 array of shape (rows,)
         Labels.
     spans : int64 array of shape (rows, 4)
-        Positions in ``text`` of each row: begin and end of the query
-        id, begin and end of the comment.
+        Positions in ``text`` of each row: begin and end of the query id, begin and end
+        of the comment.
     new_query : bool array of shape (rows,)
         Whether a row's query id differs from that of the row before it; true for the
         first row here.

@@ -122,8 +122,7 @@ class CsvText:
             raise self.error(f"{len(cells)} columns", f"at most {_MAX_COLUMNS}")
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
-        # Its method number_text() needs only the decimal comma; the
-        # names follow below.
+        # Its method number_text() needs only the decimal comma; the names follow below.
         head = CsvHead(
             delimiter, names=(), has_header=True, decimal_comma=decimal_comma
         )
@@ -152,8 +151,7 @@ class CsvText:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the remaining documents: the line on which each ends, and its cells.
 
-        A first record that was no header is yielded once, before the
-        others.
+        A first record that was no header is yielded once, before the others.
 
         Raises
         ------
@@ -175,9 +173,9 @@ class CsvText:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line on which it ends, cells) of each remaining record of the text.
 
-        A record may have several lines, as a cell may contain line
-        breaks. Blank records are skipped. Raise FormatError for an open
-        quotation mark, or too long a cell.
+        A record may have several lines, as a cell may contain line breaks. Blank
+        records are skipped. Raise FormatError for an open quotation mark, or too long a
+        cell.
         """
         try:
             for cells in self._reader:
@@ -201,8 +199,8 @@ class CsvText:
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines with their ends: a newline, a carriage return or both.
 
-        Count their characters. Raise FormatError for UTF-16, zero bytes
-        and lines that are too long, which are no CSV text.
+        Count their characters. Raise FormatError for UTF-16, zero bytes and lines that
+        are too long, which are no CSV text.
         """
         # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them
         # in kept texts.
@@ -228,9 +226,9 @@ class CsvText:
     def _beginning(self, lines: Iterator[str]) -> list[str]:
         """Return the first lines, enough to recognise the delimiter.
 
-        They begin with the first line that is not blank. Blank lines
-        before are counted, so that messages name the right line. Raise
-        FormatError if there is no other line.
+        They begin with the first line that is not blank. Blank lines before are
+        counted, so that messages name the right line. Raise FormatError if there is no
+        other line.
         """
         begin: list[str] = []
         for line in lines:
@@ -254,9 +252,9 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. Some number must have a decimal
-    comma, and none a decimal point. Numbers such as "1,234" are not
-    enough: their comma may separate thousands.
+    ``begin`` has the first lines. Some number must have a decimal comma, and none a
+    decimal point. Numbers such as "1,234" are not enough: their comma may separate
+    thousands.
     """
     has_decimal_comma = False
     try:
@@ -306,8 +304,7 @@ class _CsvRows:
     ) -> None:
         """Read the next documents, those of some megabytes of text, into ``columns``.
 
-        ``part`` has the specified names of columns, and ``path`` is for
-        messages.
+        ``part`` has the specified names of columns, and ``path`` is for messages.
         """
         self._path = path
         self._text = text
@@ -315,8 +312,7 @@ class _CsvRows:
         names = text.head.names
         has_header = text.head.has_header
         with_sizes = part.sizes is not None
-        # Only columns of the query, the labels, the features and so on
-        # are read.
+        # Only columns of the query, the labels, the features and so on are read.
         roles = recognise_columns(
             location, names, part.told, with_sizes=with_sizes, has_header=has_header
         )
@@ -344,9 +340,8 @@ class _CsvRows:
     def _read(self, progress: ReadProgress) -> Ints:
         """Read the next `CHUNK` characters into the blocks of the used columns.
 
-        Return the line on which each row ends, of shape (m,). Every
-        cell is read as text, and float() converts it to the nearest
-        number.
+        Return the line on which each row ends, of shape (m,). Every cell is read as
+        text, and float() converts it to the nearest number.
         """
         # Read some rows at a time: their texts take much memory.
         text = self._text
@@ -375,9 +370,9 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return some cells of a column as numbers, or as texts.
 
-        ``position`` is the number of the column from 0. Texts are those
-        of the query, the comment and the part, and cells that are not
-        all numbers; whoever uses these finds the invalid one.
+        ``position`` is the number of the column from 0. Texts are those of the query,
+        the comment and the part, and cells that are not all numbers; whoever uses these
+        finds the invalid one.
         """
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
@@ -385,9 +380,9 @@ class _CsvRows:
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
-        # float() would accept 1_000 and digits of other scripts: keep
-        # them as texts, which are refused as numbers. The cells are
-        # searched only if the file has such characters at all.
+        # float() would accept 1_000 and digits of other scripts: keep them as texts,
+        # which are refused as numbers. The cells are searched only if the file has such
+        # characters at all.
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any(
             "_" in cell or not cell.isascii() for cell in cells.tolist()
@@ -413,8 +408,7 @@ class _CsvRows:
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a CSV table from the first bytes of its text.
 
-    The format is not needed; all formats have a function with these
-    parameters.
+    The format is not needed; all formats have a function with these parameters.
 
     Raises
     ------
@@ -447,8 +441,7 @@ def read_csv(
 ) -> TableFacts:
     """Read the CSV files of a part and pass their documents to a builder.
 
-    Return facts about the whole part, such as its number of features
-    and remarks.
+    Return facts about the whole part, such as its number of features and remarks.
 
     The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a
     document instead of a header, with the label before the features.

@@ -52,8 +52,8 @@ def load_data(
     columns : DataColumns or Mapping, optional
         Columns of a table, if their names are not recognised.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the
-        feature in its query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature in its query,
+        becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
@@ -201,8 +201,8 @@ def load_trec(
 ) -> RankingDataset:
     """Read TREC judgments, with the score of each run as a feature.
 
-    A run is a file with the ranking of a search system. Each judged
-    document is a row whose label is its grade.
+    A run is a file with the ranking of a search system. Each judged document is a row
+    whose label is its grade.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def load_trec(
     runs : Mapping of str to Path
         Runs by feature name.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the
-        feature in its query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature in its query,
+        becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
 

@@ -90,10 +90,9 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 def lacking_ability(key: str) -> str:
     """Return why a format of RankStudio's own abilities cannot be used.
 
-    An ability is a part of the program that may be removed; its formats
-    are recorded in a file. The reason is a sentence without its
-    subject, such as "needs the plug-in …". Return "" if the format can
-    be used, or is none of an ability.
+    An ability is a part of the program that may be removed; its formats are recorded in
+    a file. The reason is a sentence without its subject, such as "needs the plug-in …".
+    Return "" if the format can be used, or is none of an ability.
     """
     name = next(
         (
@@ -190,14 +189,13 @@ class FormatSource:
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     """Return the package of a format that a plan records, as a tuple of one.
 
-    Return () for a format of RankStudio's own, or no format. A package
-    that is not installed is marked as absent.
+    Return () for a format of RankStudio's own, or no format. A package that is not
+    installed is marked as absent.
 
     Parameters
     ----------
     recorded : str
-        Name of the format in a plan: "key of package==version", or
-        "key" alone.
+        Name of the format in a plan: "key of package==version", or "key" alone.
     """
     package, _, version = recorded.partition(OF)[2].partition("==")
     entry = _format_of_name(recorded)
@@ -252,8 +250,7 @@ def format_to_write(name: str) -> DataFormat:
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
-    # An absent ability cannot claim its ending, so that LETOR text is
-    # the result.
+    # An absent ability cannot claim its ending, so that LETOR text is the result.
     absent = (
         recorded["key"]
         for recorded in recorded_formats()

@@ -73,12 +73,11 @@ class MarkedFormat:
 def formats_to_record() -> list[dict[str, object]]:
     """Return the signs of the formats of abilities, to be stored in a resource file.
 
-    An ability is a part of the program that may be removed; with the
-    file, its formats are recognised then, too. The signs are endings of
-    file names, texts at the beginning (marks) and first bytes.
+    An ability is a part of the program that may be removed; with the file, its formats
+    are recognised then, too. The signs are endings of file names, texts at the
+    beginning (marks) and first bytes.
     """
-    # The empty texts are messages about invalid entries, which built-in
-    # ones are not.
+    # The empty texts are messages about invalid entries, which built-in ones are not.
     return [
         {
             "key": form.key,
@@ -96,8 +95,8 @@ def formats_to_record() -> list[dict[str, object]]:
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the formats that are recognised by a text at the beginning (a mark).
 
-    They are those of RankStudio's abilities, the removable parts of the
-    program, also of absent ones.
+    They are those of RankStudio's abilities, the removable parts of the program, also
+    of absent ones.
     """
     return tuple(
         MarkedFormat(
@@ -114,8 +113,7 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file whose beginning has a mark of the format, else 0.
 
-    A mark is a text that occurs at the beginning of each file of the
-    format.
+    A mark is a text that occurs at the beginning of each file of the format.
     """
     return float(
         any(
@@ -128,9 +126,8 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     """Refuse a file in a format whose ability is absent.
 
-    An ability is a part of the program that may be removed. The format
-    is recognised by a text at the beginning (a mark), by the first
-    bytes or by the ending of the name.
+    An ability is a part of the program that may be removed. The format is recognised by
+    a text at the beginning (a mark), by the first bytes or by the ending of the name.
 
     Parameters
     ----------
@@ -164,8 +161,8 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
 def joined_format(path: Path) -> DataFormat:
     """Return the format that joins documents in one file with judgments in another.
 
-    It is needed for the file ``path``, for which the user specified
-    judgments. There is one such format, that of feature logs.
+    It is needed for the file ``path``, for which the user specified judgments. There is
+    one such format, that of feature logs.
 
     Raises
     ------
@@ -183,8 +180,8 @@ def joined_format(path: Path) -> DataFormat:
 def holds_logs(path: Path) -> bool:
     """Return whether a file is a log of features, by its name and its beginning.
 
-    Such a log has a search engine's responses with feature values. A
-    file that cannot be read is none.
+    Such a log has a search engine's responses with feature values. A file that cannot
+    be read is none.
     """
     try:
         named_formats = [form for form in marked_formats() if form.is_named(path.name)]

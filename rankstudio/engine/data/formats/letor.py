@@ -137,8 +137,7 @@ class _Rows:
     def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
         """Return arrays for a number of rows and ``width`` features.
 
-        If ``sparse``, values are stored elsewhere, without zeros: X has
-        no columns.
+        If ``sparse``, values are stored elsewhere, without zeros: X has no columns.
         """
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
@@ -236,9 +235,8 @@ class _LetorText:
     ) -> None:
         """Prepare to read.
 
-        While text is read, ``width`` becomes the greatest feature id,
-        ``n_values`` the number of values; ``empty`` is whether there
-        was no text.
+        While text is read, ``width`` becomes the greatest feature id, ``n_values`` the
+        number of values; ``empty`` is whether there was no text.
         """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
@@ -253,9 +251,8 @@ class _LetorText:
     def read(self, file: SourceFile, position: int) -> None:
         """Read a file, the one at ``position`` (from 0) among the files of the part.
 
-        Its documents go to the builder. After the first invalid line,
-        the rest is only searched for a zero byte, which is reported
-        first. Raise FormatError.
+        Its documents go to the builder. After the first invalid line, the rest is only
+        searched for a zero byte, which is reported first. Raise FormatError.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
@@ -277,8 +274,8 @@ class _LetorText:
                     self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
                     first_error = _with_line_offset(error, n_lines_before)
-                    # This chunk may have the zero byte itself: then the
-                    # error is about it.
+                    # This chunk may have the zero byte itself: then the error is about
+                    # it.
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
@@ -373,8 +370,8 @@ def _parse_lines(
 ) -> _ParsedLines:
     """Parse a chunk of lines of a file, which may be empty, into rows.
 
-    Raise FormatError at the first invalid line, MissingValueError, or
-    DatasetError if the features do not fit into memory.
+    Raise FormatError at the first invalid line, MissingValueError, or DatasetError if
+    the features do not fit into memory.
 
     Parameters
     ----------
@@ -403,8 +400,8 @@ def _parse_lines(
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_first_lines = max(1, int(first[kernels.ROWS]))
     n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
-    # Parse once, or again with more columns if a later line has a
-    # greater id than the first lines.
+    # Parse once, or again with more columns if a later line has a greater id than the
+    # first lines.
     while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = (
@@ -421,8 +418,8 @@ def _parse_lines(
     # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        # Problems of a piece are in no order: report the earliest. In
-        # the message, the greatest id is that of the file.
+        # Problems of a piece are in no order: report the earliest. In the message, the
+        # greatest id is that of the file.
         position, problem = min(problems)
         raise format_error(
             path, text, position, problem, rules.most_features - rules.shift
@@ -459,8 +456,8 @@ def _sorted_entries(
 ) -> Entries:
     """Return the values of parsed rows, without zeros, by ascending ids in each row.
 
-    ``outcomes`` have the values of each piece of the text, ``width`` is
-    the greatest id. Raise FormatError if a row has a feature twice.
+    ``outcomes`` have the values of each piece of the text, ``width`` is the greatest
+    id. Raise FormatError if a row has a feature twice.
     """
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
@@ -469,8 +466,8 @@ def _sorted_entries(
     )
     if row_with_repeated_id < 0:
         return entries
-    # Find the position of the repeated feature in the text, between the
-    # row's query and its comment, for the message.
+    # Find the position of the repeated feature in the text, between the row's query and
+    # its comment, for the message.
     earlier_ids: set[int] = set()
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
@@ -494,8 +491,7 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one
-    with a problem.
+    Return the outcomes in the order of the pieces, up to the first one with a problem.
     """
     futures = [pool.submit(_parse_piece, text, piece, rows, rules) for piece in pieces]
     outcomes: list[_Outcome] = []
@@ -524,8 +520,7 @@ def warm_up() -> None:
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
     """Parse the first lines only, and return the kernel's counts of them.
 
-    Their greatest feature id is nearly always the final number of
-    columns.
+    Their greatest feature id is nearly always the final number of columns.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
@@ -542,8 +537,7 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
     """Return arrays for a number of rows with ``width`` features.
 
-    Raise DatasetError, which names ``path``, if they do not fit into
-    memory.
+    Raise DatasetError, which names ``path``, if they do not fit into memory.
     """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     try:
@@ -560,8 +554,7 @@ def _parse_piece(
 ) -> _Outcome:
     """Parse one piece of a text into its rows, in a thread of the pool.
 
-    Return the counts, the values (if zeros are not stored) and the
-    problems found.
+    Return the counts, the values (if zeros are not stored) and the problems found.
     """
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
@@ -618,11 +611,10 @@ def _convert_hard(
 ) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the kernel left to ``float()``, and store them.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of the
-    value, begin and end of its text. The column is that of X, or the
-    number of features for a label; larger ones count positions in
-    ``values``. Yield (position, problem) for each number that is too
-    large.
+    ``hard`` has shape (h, 4), one row per number: row and column of the value, begin
+    and end of its text. The column is that of X, or the number of features for a label;
+    larger ones count positions in ``values``. Yield (position, problem) for each number
+    that is too large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -644,9 +636,9 @@ def _document_in_comment(
 ) -> FormatError | None:
     """Return the error of the first comment that hides a document, or None.
 
-    A carriage return does not end a line here: in a file that mixes
-    line ends, the line behind it would be part of the comment.
-    ``n_lines_before`` are the lines of the file before the text.
+    A carriage return does not end a line here: in a file that mixes line ends, the line
+    behind it would be part of the comment. ``n_lines_before`` are the lines of the file
+    before the text.
     """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
@@ -664,8 +656,8 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    ``spans``, of shape (m, 4), has the positions of each comment in two
-    of its columns. O(bytes of the comments).
+    ``spans``, of shape (m, 4), has the positions of each comment in two of its columns.
+    O(bytes of the comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
@@ -695,9 +687,8 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are
-    lines, counted from 0. Raise FormatError, which names ``path``, for
-    a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are lines, counted from
+    0. Raise FormatError, which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
@@ -817,8 +808,7 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # The id before an invalid value, the text between a blank and a
-    # colon.
+    # The id before an invalid value, the text between a blank and a colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
@@ -835,8 +825,7 @@ def format_error(
 def _problem_text(problem: int, token: str) -> str:
     """Describe the invalid text at a problem for a message.
 
-    That is its token in quotes, or a description. ``problem`` is a code
-    of the kernel.
+    That is its token in quotes, or a description. ``problem`` is a code of the kernel.
     """
     if problem == EMPTY_QID:
         return tr("nothing")

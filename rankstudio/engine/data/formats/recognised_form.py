@@ -40,8 +40,8 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     ----------
     path : Path
     specified : DataColumns
-        Specified columns; their field ``format`` is "" if the format is
-        to be recognised.
+        Specified columns; their field ``format`` is "" if the format is to be
+        recognised.
 
     Raises
     ------
@@ -54,9 +54,9 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
-    # A format that the user named, by its key alone, is used in any
-    # case. One that a plan records, with its package ("key of
-    # package==version"), only counts if no built-in format is certain.
+    # A format that the user named, by its key alone, is used in any case. One that a
+    # plan records, with its package ("key of package==version"), only counts if no
+    # built-in format is certain.
     is_key = OF not in specified.format and bool(specified.format)
     specified_format = (
         told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
@@ -78,12 +78,10 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence`` is that of the best built-in format. A plug-in's
-    recogniser is called only if the file has an ending or a mark of its
-    format, or no built-in format is certain. Of equally certain
-    formats, the one that the plan records (``recorded``) is returned.
-    Return None if none is more certain; raise DatasetError for two
-    such.
+    ``confidence`` is that of the best built-in format. A plug-in's recogniser is called
+    only if the file has an ending or a mark of its format, or no built-in format is
+    certain. Of equally certain formats, the one that the plan records (``recorded``) is
+    returned. Return None if none is more certain; raise DatasetError for two such.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -147,8 +145,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
-    # Text that is only misnamed is read. An incremental decoder accepts
-    # a last character that is cut off.
+    # Text that is only misnamed is read. An incremental decoder accepts a last
+    # character that is cut off.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin
@@ -169,8 +167,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return a text that identifies how a part is read, for checksums and the cache.
 
-    It has the user's specifications on which the contents depend
-    besides the bytes of the files, as JSON; "" for none.
+    It has the user's specifications on which the contents depend besides the bytes of
+    the files, as JSON; "" for none.
     """
     is_table = part.form.is_table
     specified = part.told.as_dict()
@@ -201,9 +199,8 @@ def read_as(
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``told_by`` are the names of these three columns in a table. Queries
-    may come from a file of query sizes instead, unless the user stated
-    that there are none.
+    ``told_by`` are the names of these three columns in a table. Queries may come from a
+    file of query sizes instead, unless the user stated that there are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

@@ -38,8 +38,7 @@ def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
 def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is a table of text.
 
-    ``form`` is CSV, or TSV, which is recognised only by the ending of
-    the name.
+    ``form`` is CSV, or TSV, which is recognised only by the ending of the name.
     """
     key_by_name = format_of_name(beginning.path.name).key
     if key_by_name in ("csv", "tsv"):
@@ -64,9 +63,9 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Its lines have no queries: these are in a file of query sizes beside
-    it, or the user stated that there are none. The file ending in
-    ".query" is that of LightGBM, whose format differs in this only.
+    Its lines have no queries: these are in a file of query sizes beside it, or the user
+    stated that there are none. The file ending in ".query" is that of LightGBM, whose
+    format differs in this only.
     """
     is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
     words = beginning.first_line.split()

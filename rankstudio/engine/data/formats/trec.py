@@ -48,8 +48,8 @@ def is_run(text: TextLines) -> bool:
 def run_scores(text: TextLines) -> RunScores:
     """Return the scores in a TREC run as a mapping: query -> document -> score.
 
-    A run is the ranking of a search system: lines of query, Q0,
-    document, rank, score and tag. Ranks are ignored, as in trec_eval.
+    A run is the ranking of a search system: lines of query, Q0, document, rank, score
+    and tag. Ranks are ignored, as in trec_eval.
 
     Raises
     ------
@@ -75,11 +75,10 @@ def _values_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the value of each document of each query: query -> document -> value.
 
-    ``value_of`` computes it from the words of a line, None for an
-    invalid line, and ``expected`` describes a valid one. If ``lines``
-    is a dict, the number of each line is added to it under (query,
-    document). Raise FormatError for an invalid line or a document that
-    occurs twice, DatasetError for an empty file.
+    ``value_of`` computes it from the words of a line, None for an invalid line, and
+    ``expected`` describes a valid one. If ``lines`` is a dict, the number of each line
+    is added to it under (query, document). Raise FormatError for an invalid line or a
+    document that occurs twice, DatasetError for an empty file.
     """
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -118,8 +117,7 @@ _QRELS_WORDS = 4
 def is_judgment(line: str) -> bool:
     """Return whether a line is a TREC judgment: query, iteration, document, grade."""
     words = line.split()
-    # A colon in the second word would be that of a feature in LETOR
-    # text.
+    # A colon in the second word would be that of a feature in LETOR text.
     return (
         len(words) == _QRELS_WORDS
         and words[3].removeprefix("-").isdecimal()
@@ -173,8 +171,7 @@ def read_judged(
 ) -> tuple[Table, Source, ReadAs]:
     """Read TREC judgments with the runs beside them, whose scores are the features.
 
-    ``path`` is the file of judgments, ``refuse`` whether a missing
-    score is an error.
+    ``path`` is the file of judgments, ``refuse`` whether a missing score is an error.
 
     Raises
     ------
@@ -285,8 +282,7 @@ def judgments(
     Raises
     ------
     FormatError
-        At the first line that is not a judgment, or judges a document
-        of a query twice.
+        At the first line that is not a judgment, or judges a document of a query twice.
     DatasetError
         For an empty file.
     """
@@ -297,8 +293,8 @@ def judgments(
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
     """Return the grades as a mapping: query -> document -> grade.
 
-    Raise FormatError at the first line that is not a judgment, or
-    judges a document of a query twice; DatasetError for an empty file.
+    Raise FormatError at the first line that is not a judgment, or judges a document of
+    a query twice; DatasetError for an empty file.
     """
     return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
@@ -311,8 +307,7 @@ def _parsed_grade(words: list[str]) -> float | None:
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
     """Raise DatasetError if a score of the run ``name`` is infinite.
 
-    ``values`` has shape (m,), and ``rows`` has (query, document) for
-    each of them.
+    ``values`` has shape (m,), and ``rows`` has (query, document) for each of them.
     """
     if np.isinf(values).any():
         query, document = rows[int(np.isinf(values).argmax())]
@@ -330,9 +325,9 @@ def _remarks(
 ) -> tuple[str, ...]:
     """Return remarks on the data as sentences; () if there are none.
 
-    They count negative grades, and documents that a run retrieved but
-    no one judged. ``grades`` is a mapping query -> document -> grade;
-    ``runs`` is one run name -> query -> document -> score.
+    They count negative grades, and documents that a run retrieved but no one judged.
+    ``grades`` is a mapping query -> document -> grade; ``runs`` is one run name ->
+    query -> document -> score.
     """
     # Find the retrieved documents without a judgment.
     retrieved = [
@@ -426,9 +421,9 @@ def collection_judgments(path: Path) -> TextLines:
 def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
     """Yield a line of TREC judgments for each judgment of a collection.
 
-    ``iterator`` yields named tuples of query_id, doc_id, relevance and
-    perhaps iteration. Raise DatasetError, which names ``path``, if the
-    library cannot provide them.
+    ``iterator`` yields named tuples of query_id, doc_id, relevance and perhaps
+    iteration. Raise DatasetError, which names ``path``, if the library cannot provide
+    them.
     """
     try:
         for judgment in iterator():

@@ -35,8 +35,7 @@ def left_out_fold(
 ) -> Fold:
     """Return the fold that is tested on one query and trained on all others.
 
-    Its number is the index of the query plus 1. It has no validation
-    part.
+    Its number is the index of the query plus 1. It has no validation part.
 
     Parameters
     ----------

@@ -78,8 +78,8 @@ class PartOfWhole(RankingDataset):
             "file_rows": None,
             "greatest_grade": dataset.greatest_grade,
         }
-        # The class is frozen, and other attributes are properties:
-        # enter these directly.
+        # The class is frozen, and other attributes are properties: enter these
+        # directly.
         vars(self).update(attributes)
 
     @property
@@ -102,8 +102,7 @@ class PartOfWhole(RankingDataset):
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
-        # Both references free the old matrix before another one is
-        # assembled.
+        # Both references free the old matrix before another one is assembled.
         del last
         cache.last = None
         X = self._selected_rows(self.whole.X)

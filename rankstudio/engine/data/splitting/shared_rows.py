@@ -31,8 +31,8 @@ _ROWS_AT_ONCE = 4096  # compared at a time
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     """Return equal folds whose parts are slices of one matrix, if that saves memory.
 
-    In a cross-validation read from files, each document occurs in the
-    parts of several folds: its features are then stored once.
+    In a cross-validation read from files, each document occurs in the parts of several
+    folds: its features are then stored once.
 
     Parameters
     ----------
@@ -64,8 +64,7 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
-    # The first row of each piece in the shared matrix, and its number
-    # of rows.
+    # The first row of each piece in the shared matrix, and its number of rows.
     *starts, n_shared_rows = np.cumsum([0, *map(len, shared)]).tolist()
     # Sharing has to save rows, and the copy has to fit into memory.
     saves_rows = n_shared_rows < sum(part.n_documents for part in parts)
@@ -111,8 +110,8 @@ class _Pieces:
 
         Return None if X is not composed of pieces.
         """
-        # At each row, find the piece that begins with this row and
-        # agrees with the next ones.
+        # At each row, find the piece that begins with this row and agrees with the next
+        # ones.
         sequence: list[int] = []
         row = 0
         while row < len(X):
@@ -131,8 +130,8 @@ class _Pieces:
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two matrices have the same shape and the same bits.
 
-    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0.
-    Rows are compared in blocks, to save memory.
+    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0. Rows are
+    compared in blocks, to save memory.
     """
     return X.shape == Y.shape and all(
         np.array_equal(
@@ -146,9 +145,8 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
 def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """Return an order of pieces that has every sequence as a contiguous stretch.
 
-    Pieces are numbers; one may occur several times in the order.
-    Longest sequences come first, and each next one overlaps with the
-    end of the order as far as possible.
+    Pieces are numbers; one may occur several times in the order. Longest sequences come
+    first, and each next one overlaps with the end of the order as far as possible.
 
     Examples
     --------
@@ -183,8 +181,7 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
     """Return a part with features ``X`` and copies of its other arrays.
 
-    The arrays of a part that was read are views of one buffer, which
-    the copies free.
+    The arrays of a part that was read are views of one buffer, which the copies free.
     """
     comments = part.comments
     if isinstance(comments, TextComments):

@@ -45,8 +45,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single
-        fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold, or of the
+        test parts of several folds.
     k : int
         Number of folds, from 2 to the number of queries, or of documents if these are
         one ranking.
@@ -59,9 +59,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for
-        memory or disk, or if the test parts do not contain each query
-        once.
+        For fewer than k queries or documents, folds too large for memory or disk, or if
+        the test parts do not contain each query once.
 
     Notes
     -----
@@ -82,8 +81,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
-        # In this order: the training subsets, the validation subset,
-        # the test subset.
+        # In this order: the training subsets, the validation subset, the test subset.
         rotated = [subsets[(i + j) % k] for j in range(k)]
         vali = rotated[-2] if k > 2 else rotated[0][:0]  # empty if no subset is left
         train = rotated[: max(k - 2, 1)]
@@ -103,14 +101,14 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single
-        fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold, or of the
+        test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the
-        test parts do not contain each query once.
+        For fewer than two queries, data too large for memory, or if the test parts do
+        not contain each query once.
 
     Notes
     -----
@@ -139,8 +137,8 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single
-        fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold, or of the
+        test parts of several folds.
     shares : tuple of int
         Percentages of train, vali and test that add up to 100; only vali may be 0, for
         no validation part.
@@ -152,8 +150,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or if the test parts do
-        not contain each query once.
+        If a part would have no query, or if the test parts do not contain each query
+        once.
 
     Notes
     -----
@@ -169,8 +167,7 @@ def single_split(
             ),
         )
     data = whole(dataset)
-    # Cut a random order of the queries, or of the documents of one
-    # ranking.
+    # Cut a random order of the queries, or of the documents of one ranking.
     ends = np.cumsum(_counts(dataset, data, shares))
     order = shuffled(_n_dealt(dataset, data), seed)
     train_end, vali_end, _ = ends
@@ -187,11 +184,10 @@ def single_split(
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one.
 
-    Test parts stay unchanged. The selection is nested in the training
-    part: the model is selected on queries used neither for training nor
-    for testing. There is one inner split per fold, and the selected
-    model is not retrained on all training queries; for an inner
-    cross-validation see `for_inner_folds`.
+    Test parts stay unchanged. The selection is nested in the training part: the model
+    is selected on queries used neither for training nor for testing. There is one inner
+    split per fold, and the selected model is not retrained on all training queries; for
+    an inner cross-validation see `for_inner_folds`.
 
     Parameters
     ----------
@@ -240,10 +236,9 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among
-    those of a larger one with the same seed. An existing validation
-    part stays whole, unless it joins the training part for inner folds
-    (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among those of a
+    larger one with the same seed. An existing validation part stays whole, unless it
+    joins the training part for inner folds (`for_inner_folds`).
 
     Parameters
     ----------
@@ -277,8 +272,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Reduce a fold's training part to a share in percent, drawn at random.
 
-    Queries are drawn, or documents of one ranking. Raise DatasetError
-    if none is left.
+    Queries are drawn, or documents of one ranking. Raise DatasetError if none is left.
     """
     data = fold.train
     n = _n_dealt(dataset, data)
@@ -342,17 +336,17 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together have every query of a dataset once.
 
-    The test parts of all folds come first, then the validation and the
-    training parts, each without the queries of the parts before it.
+    The test parts of all folds come first, then the validation and the training parts,
+    each without the queries of the parts before it.
 
     Raises
     ------
     DatasetError
-        If queries of different parts cannot be matched, or a query has
-        other documents in another part.
+        If queries of different parts cannot be matched, or a query has other documents
+        in another part.
     """
-    # Queries cannot be compared by id if only their sizes are known, or
-    # there is only one.
+    # Queries cannot be compared by id if only their sizes are known, or there is only
+    # one.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
@@ -433,17 +427,16 @@ def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together contain all documents of a dataset once.
 
-    These are all parts of a single fold, or the test parts of several
-    folds.
+    These are all parts of a single fold, or the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries,
-        or a query is in two parts.
+        If the test parts of several folds do not contain all queries, or a query is in
+        two parts.
     """
-    # Without ids, every file numbers its queries from 1: give each part
-    # its own numbers.
+    # Without ids, every file numbers its queries from 1: give each part its own
+    # numbers.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
@@ -491,8 +484,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    That is the number in all test parts together. All documents are one
-    ranking: they cannot be compared by query.
+    That is the number in all test parts together. All documents are one ranking: they
+    cannot be compared by query.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -514,9 +507,8 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
     """Return parts with distinct query ids.
 
-    The ids are numbers that begin with 1 in each part: those of the
-    next parts count on from there. Parts whose ids are distinct already
-    are returned unchanged.
+    The ids are numbers that begin with 1 in each part: those of the next parts count on
+    from there. Parts whose ids are distinct already are returned unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -648,9 +640,8 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    # Argsort of argsort gives ranks: the positions among the selected
-    # rows of the file. A grade of -1 stands for the greatest one of the
-    # selected documents.
+    # Argsort of argsort gives ranks: the positions among the selected rows of the file.
+    # A grade of -1 stands for the greatest one of the selected documents.
     file_rows = (
         None
         if dataset.file_rows is None
@@ -671,9 +662,8 @@ def _rows(
 ) -> RankingDataset:
     """Return some rows of a dataset as a dataset of their own.
 
-    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of
-    the queries that the rows belong to, and ``sizes`` the number of
-    rows of each.
+    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of the queries
+    that the rows belong to, and ``sizes`` the number of rows of each.
     """
     # Rows mapped from a file are copied to another file.
     features = (
@@ -721,8 +711,8 @@ def _fold(
 ) -> Fold:
     """Make a fold from the indices of the queries of each part.
 
-    If the data are one ranking, the indices are those of documents.
-    There is no validation part if ``vali`` is empty.
+    If the data are one ranking, the indices are those of documents. There is no
+    validation part if ``vali`` is empty.
     """
     return Fold(
         number,
@@ -809,9 +799,8 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Prepare folds for an inner cross-validation of each training part.
 
-    All documents outside of the test part are used for training: an
-    existing validation part joins the training part, because it has no
-    other use.
+    All documents outside of the test part are used for training: an existing validation
+    part joins the training part, because it has no other use.
 
     Parameters
     ----------

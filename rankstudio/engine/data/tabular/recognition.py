@@ -189,10 +189,9 @@ def _query_column(
 ) -> int | None:
     """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries
-    (``with_sizes``), or there are none. ``location`` is the name of the
-    table for messages. Raise UnknownColumnsError if no column is called
-    like a query.
+    Return None if a file of sizes determines the queries (``with_sizes``), or there are
+    none. ``location`` is the name of the table for messages. Raise UnknownColumnsError
+    if no column is called like a query.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -209,10 +208,9 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is that of the query, ``location`` the name of the table for
-    messages. Return None only if labels are not needed, and no column
-    has a usual name. Otherwise raise UnknownColumnsError if there is
-    none.
+    ``qid`` is that of the query, ``location`` the name of the table for messages.
+    Return None only if labels are not needed, and no column has a usual name. Otherwise
+    raise UnknownColumnsError if there is none.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -227,9 +225,8 @@ def _without_missing_columns(
 ) -> DataColumns:
     """Return the specification without names of columns that a table lacks.
 
-    ``names`` are those of the table. Only the names of query and
-    features stay, because documents that are only scored need no other
-    columns.
+    ``names`` are those of the table. Only the names of query and features stay, because
+    documents that are only scored need no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -259,9 +256,8 @@ def _with_features(
 ) -> RecognisedColumns:
     """Return the roles of columns, with the remaining columns as features.
 
-    ``rest`` are the positions of the columns without a role. Columns
-    that number queries or rows are ignored. Raise UnknownColumnsError
-    if no feature is left.
+    ``rest`` are the positions of the columns without a role. Columns that number
+    queries or rows are ignored. Raise UnknownColumnsError if no feature is left.
     """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
@@ -319,9 +315,8 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``single`` are the positions of the columns of query, label and
-    part, None for none; ``other_positions`` those of features and
-    ignored columns.
+    ``single`` are the positions of the columns of query, label and part, None for none;
+    ``other_positions`` those of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -357,10 +352,10 @@ def _required_position(
 ) -> int:
     """Return the position of the column of a role, "query" or "label".
 
-    It is the column called ``name`` or, without a name (""), the first
-    one with one of the ``common`` names, other than the one at position
-    ``excluded``. ``option`` is the name of the option that specifies
-    it, for messages. Raise UnknownColumnsError if there is none.
+    It is the column called ``name`` or, without a name (""), the first one with one of
+    the ``common`` names, other than the one at position ``excluded``. ``option`` is the
+    name of the option that specifies it, for messages. Raise UnknownColumnsError if
+    there is none.
     """
     if name:
         return _position(location, names, name, option)
@@ -392,8 +387,8 @@ def _first_common_position(
 ) -> int | None:
     """Return the position of the column with the earliest of some common names.
 
-    Only the positions ``among`` count. Case and punctuation of names do
-    not matter. Return None if no column has such a name.
+    Only the positions ``among`` count. Case and punctuation of names do not matter.
+    Return None if no column has such a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -409,8 +404,8 @@ def _positions(
     """Return the position of each specified column in a table with these names.
 
     ``option`` is the option that specifies them, for messages. Raise
-    UnknownColumnsError if one is missing. O(n) if all names are exactly
-    those of the table.
+    UnknownColumnsError if one is missing. O(n) if all names are exactly those of the
+    table.
     """
     if not specified:
         return []
@@ -425,10 +420,9 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    The latter differs in case or punctuation only, and must be unique.
-    ``option`` is the option that specifies the name, for messages.
-    Raise UnknownColumnsError, which suggests a similar name, if no
-    column has it.
+    The latter differs in case or punctuation only, and must be unique. ``option`` is
+    the option that specifies the name, for messages. Raise UnknownColumnsError, which
+    suggests a similar name, if no column has it.
     """
     if name in names:
         return list(names).index(name)
@@ -445,8 +439,8 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which its position was added here, is equal to
-    the first one again.
+    A repeated name, to which its position was added here, is equal to the first one
+    again.
 
     Examples
     --------
@@ -470,10 +464,9 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``single`` are the positions of the columns of query, label and
-    part, None for none, and ``features`` those of the features. Such a
-    second column, in the file with an equal name, may be meant instead
-    of the first.
+    ``single`` are the positions of the columns of query, label and part, None for none,
+    and ``features`` those of the features. Such a second column, in the file with an
+    equal name, may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -547,8 +540,7 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that all differ, apart from empty ones.
 
-    The position is added to a repeated name: a second "tf" becomes "tf
-    (column 5)".
+    The position is added to a repeated name: a second "tf" becomes "tf (column 5)".
     """
     earlier_names: set[str] = set()
     different = []
@@ -654,8 +646,7 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part.
 
-    ``code`` is 0 for train, 1 for vali and 2 for test; some document
-    must have it.
+    ``code`` is 0 for train, 1 for vali and 2 for test; some document must have it.
     """
     # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)

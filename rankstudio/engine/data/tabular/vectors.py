@@ -38,8 +38,7 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 def check_length(location: str, name: str, length: int) -> None:
     """Raise DatasetError for lists that are longer than the maximum number of features.
 
-    ``length`` is that of the lists in the column ``name`` of the table
-    ``location``.
+    ``length`` is that of the lists in the column ``name`` of the table ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(
@@ -96,8 +95,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     }
     # Name the new columns, and note the sources of their values.
     names: list[str] = []
-    # (original column, index in its lists, or None for a column of
-    # single values)
+    # (original column, index in its lists, or None for a column of single values)
     sources: list[tuple[int, int | None]] = []
     for position, name in enumerate(table.names):
         if position not in lengths:
@@ -140,9 +138,8 @@ def _matrix(
 ) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array of shape (rows, length).
 
-    Rows without a list have missing values. ``position`` is that of the
-    column, for messages. Raise the error of the first row with a list
-    of another length, or none.
+    Rows without a list have missing values. ``position`` is that of the column, for
+    messages. Raise the error of the first row with a list of another length, or none.
     """
     if values.ndim == 2:
         return values
@@ -172,8 +169,8 @@ def _matrix(
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     """Return rows, all of one length, as an array of shape (rows, length).
 
-    It is of numbers, or of objects if any value is no number: the
-    reader of documents reports these.
+    It is of numbers, or of objects if any value is no number: the reader of documents
+    reports these.
     """
     are_arrays = all(
         isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows

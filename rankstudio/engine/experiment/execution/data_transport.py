@@ -113,13 +113,11 @@ class InMemory:
 
         Raise Cancelled if the run was given up.
 
-        The progress replaces the latest one, which the caller
-        shows.
+        The progress replaces the latest one, which the caller shows.
         """
         if self._given_up:
             raise Cancelled("The run")
-        # A step has no share of the work, because the number of steps is not
-        # known.
+        # A step has no share of the work, because the number of steps is not known.
         progress = (
             event
             if isinstance(event, WorkProgress)
@@ -229,8 +227,7 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
 
     A part is the training, validation or test data of a fold.
 
-    The result lets a process open the folds by their
-    numbers.
+    The result lets a process open the folds by their numbers.
 
     Raises
     ------
@@ -238,8 +235,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset are not written: each process reads
-    # the file of the whole, and cuts them out.
+    # Parts that are rows of one dataset are not written: each process reads the file of
+    # the whole, and cuts them out.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(
@@ -256,8 +253,7 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True)
     )
     parts = {
-        # An empty name stands for a part that the fold does not
-        # have.
+        # An empty name stands for a part that the fold does not have.
         fold.number: tuple(
             names[id(fold.parts[name])] if name in fold.parts else ""
             for name in _PART_NAMES

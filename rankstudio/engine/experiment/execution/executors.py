@@ -93,8 +93,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         """Write the folds for the processes, and return what makes them readable in a worker.
 
-        If they cannot be written, threads replace the processes and use
-        the folds in memory.
+        If they cannot be written, threads replace the processes and use the folds in
+        memory.
         """
         if self._threads is None:
             try:
@@ -108,13 +108,11 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the shards of one path, each with its own shards.
 
-        A shard is a range of the training queries; a path is
-        the sequence of models of one combination of parameters.
-        The executor is made once.
+        A shard is a range of the training queries; a path is the sequence of models of
+        one combination of parameters. The executor is made once.
         """
         if self._shards is None:
-            # Each shard belongs to one process, so every process is a
-            # pool of its own.
+            # Each shard belongs to one process, so every process is a pool of its own.
             start = partial(
                 _start_processes,
                 count=1,
@@ -122,8 +120,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
                 stack=self.stack,
                 get_ready=_load_shard_modules,
             )
-            # Half of the memory is for the shards' states; the rest is
-            # for the data and results.
+            # Half of the memory is for the shards' states; the rest is for the data and
+            # results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             self._shards = Elsewhere(workers)
         return self._shards
@@ -149,8 +147,7 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     pool = _Threads(_checked_count(count), thread_name_prefix="rankstudio-unit")
     pool.count = _checked_count(count)
     try:
-        # BLAS has one thread here: each unit must give the same bits on
-        # any machine.
+        # BLAS has one thread here: each unit must give the same bits on any machine.
         with threads.STEADY:
             yield pool
     finally:
@@ -207,12 +204,12 @@ def _start_processes(
 ) -> _Processes:
     """Start worker processes and return their pool, whose processes end with the stack.
 
-    Each process first loads modules, by `get_ready` or, by default,
-    those of units. `gently` lowers its priority.
+    Each process first loads modules, by `get_ready` or, by default, those of units.
+    `gently` lowers its priority.
     """
     context = multiprocessing.get_context("spawn")
-    # The workers wait at their end of a pipe, and exit as soon as the
-    # owner's end closes.
+    # The workers wait at their end of a pipe, and exit as soon as the owner's end
+    # closes.
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)

@@ -96,8 +96,7 @@ class _FoldCache(threading.local):
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
-            # The training data are shared with other runs on the same
-            # fold.
+            # The training data are shared with other runs on the same fold.
             self._prepared[key] = make_fold_context(
                 task.plan, fold, self._group(task.source.key(number), fold)
             )
@@ -133,8 +132,8 @@ def learn_unit(task: Task) -> Learned:
         If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
-    # A note for the user does not need to be passed on at
-    # once: it goes back with the path.
+    # A note for the user does not need to be passed on at once: it goes back with the
+    # path.
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
@@ -147,8 +146,8 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Long computations report the latest event again and again: the
-    # answer of the source is an error as soon as the run is cancelled.
+    # Long computations report the latest event again and again: the answer of the
+    # source is an error as soon as the run is cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -213,8 +212,7 @@ class UnitScheduler:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
-                    # The rows of a part are cut out of the whole, with
-                    # their ranks.
+                    # The rows of a part are cut out of the whole, with their ranks.
                     part.whole if isinstance(part, PartOfWhole) else part
                 ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
@@ -241,9 +239,8 @@ class UnitScheduler:
         Until something finishes there is a progress event every tenth of a second, so
         that the caller can stop.
 
-        Finished paths are put into `paths`. Start and end of a
-        unit are reported together, because its worker does not
-        report the start.
+        Finished paths are put into `paths`. Start and end of a unit are reported
+        together, because its worker does not report the start.
 
         Raises
         ------
@@ -294,8 +291,8 @@ class UnitScheduler:
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
         """Return the latest progress of a thread, with its unit.
 
-        Workers in other processes report none: then it is any unit that
-        is being computed, "waiting".
+        Workers in other processes report none: then it is any unit that is being
+        computed, "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

@@ -95,10 +95,9 @@ def shard_executor(
 ) -> ShardExecutor:
     """Return the workers for the shards of a path, from an executor of the units of a run.
 
-    A shard is a range of the training queries. Without an executor, and on
-    one that has no remote workers, the shards are computed by threads of this
-    process. `estimate` limits their number, and the bytes of the shards'
-    states.
+    A shard is a range of the training queries. Without an executor, and on one that has
+    no remote workers, the shards are computed by threads of this process. `estimate`
+    limits their number, and the bytes of the shards' states.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -123,8 +122,8 @@ def workers_here(executor: Executor | None) -> WorkersHere:
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
     return (
-        # An executor of another library need not say how many workers it has:
-        # count one.
+        # An executor of another library need not say how many workers it has: count
+        # one.
         WorkersHere(getattr(executor, "count", 1), shares_shards)
         if executor is not None
         else ALONE
@@ -164,8 +163,7 @@ class Elsewhere:
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
-            # An estimate of the memory, in bytes, that all workers may use
-            # for states.
+            # An estimate of the memory, in bytes, that all workers may use for states.
             session.limit(self.room)
         try:
             yield session
@@ -196,9 +194,8 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers.
 
-        This is a generator: it yields its progress, named by
-        `activity`, while it waits, and the sum is its return
-        value.
+        This is a generator: it yields its progress, named by `activity`, while it
+        waits, and the sum is its return value.
 
         A few shards per worker are asked ahead; their answers are added in the order of
         the shards.
@@ -270,8 +267,8 @@ class _Session:
     def _ask(self, index: int, anew: bool = False) -> Answer:
         """Send a shard the last message, or with ``anew`` all messages.
 
-        All are sent if its worker may have no state of the shard. `heard`
-        counts the messages that the worker's state must have seen before.
+        All are sent if its worker may have no state of the shard. `heard` counts the
+        messages that the worker's state must have seen before.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
@@ -320,8 +317,7 @@ class ProcessWorkers:
 
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the process with its shard, or to its replacement."""
-        # The same process always has the same shards, because it stores their
-        # states.
+        # The same process always has the same shards, because it stores their states.
         process_index = call.index % self.count
         try:
             return self._processes[process_index].submit(answer, call)
@@ -389,8 +385,7 @@ def written(data: TrainingData) -> PartFile:
         query_ids=queries,
         feature_ids=ids,
         feature_names=default_names(ids),
-        # Of the document ids only their order is needed, as
-        # ranks.
+        # Of the document ids only their order is needed, as ranks.
         comments=() if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )

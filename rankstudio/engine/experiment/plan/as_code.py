@@ -93,8 +93,8 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    # The grid that a method has as its first parameter is written even if it
-    # has its default value: it says what the run tries.
+    # The grid that a method has as its first parameter is written even if it has its
+    # default value: it says what the run tries.
     words += parameter_words(
         plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
     )
@@ -110,8 +110,7 @@ def plan_words(plan: Plan) -> list[str]:
     # The terminal would take these two settings from the data, so they are always
     # written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
-    # A given ranking is the only model, so no rule selects
-    # one.
+    # A given ranking is the only model, so no rule selects one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
@@ -164,13 +163,12 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, setting in plan.columns.items():
-        # A setting that is on needs no value, such as the one for data
-        # without queries.
+        # A setting that is on needs no value, such as the one for data without queries.
         if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
-        # The files of several judges are one option each, because a path may
-        # have commas.
+        # The files of several judges are one option each, because a path may have
+        # commas.
         if name == "judgments" and isinstance(setting, tuple):
             for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
@@ -182,8 +180,7 @@ def column_words(plan: Plan) -> Iterator[str]:
 def group_words(plan: Plan) -> Iterator[str]:
     """Yield the options for feature groups, costs and preferences.
 
-    The extensions of a plan hold them, and a plan without them yields
-    nothing.
+    The extensions of a plan hold them, and a plan without them yields nothing.
     """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
@@ -192,8 +189,8 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", costs.text())
     if preferences_of(plan):
         yield from option_words("--preferences", preferences_of(plan)["path"])
-    # Clicks are preferences too: "pairs" says which documents make a pair
-    # with a clicked one, and "eta" how positions are weighted.
+    # Clicks are preferences too: "pairs" says which documents make a pair with a
+    # clicked one, and "eta" how positions are weighted.
     if "pairs" in preferences_of(plan):
         yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
         yield from option_words("--eta", preferences_of(plan)["eta"])
@@ -242,9 +239,9 @@ def as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that runs a plan and shows its results.
 
-    `out` is the new folder for the results, "" for none; `computed_with` has
-    the versions with which the results had their exact bits, by name of the
-    library, empty if unknown.
+    `out` is the new folder for the results, "" for none; `computed_with` has the
+    versions with which the results had their exact bits, by name of the library, empty
+    if unknown.
 
     Its format is version 4.5, and its text is always the same.
     """
@@ -336,8 +333,7 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
                 k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
             }
         arguments.append(f"    {name}={argument!r},\n")
-    # Methods that are in no installed package must be added
-    # before the plan names them.
+    # Methods that are in no installed package must be added before the plan names them.
     return (
         "".join(_add_method_lines(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
     )

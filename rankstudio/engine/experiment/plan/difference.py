@@ -45,8 +45,7 @@ def differences(
     """
     if plan.method != reference.method:
         return (tr("another method"),)
-    # With a final ranker, the parameters of the method's own ranking
-    # have no effect.
+    # With a final ranker, the parameters of the method's own ranking have no effect.
     method_parameters = [
         p for p in plan.entry.parameters if not (p.ranks and plan.ranker)
     ]
@@ -69,12 +68,11 @@ def differences(
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect, as texts for users.
 
-    Labels of the final ranker's parameters begin with its name. Groups,
-    preferences and the rule are included if the plan has them.
+    Labels of the final ranker's parameters begin with its name. Groups, preferences and
+    the rule are included if the plan has them.
     """
     ranker = plan.ranker_entry
-    # With a final ranker, the parameters of the method's own ranking
-    # have no effect.
+    # With a final ranker, the parameters of the method's own ranking have no effect.
     labelled_parameters = [
         (tr(p.label), p, plan.parameters[p.name])
         for p in plan.entry.parameters
@@ -100,8 +98,8 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
     The result is {} if the plan learns from labels.
 
-    For clicks, the text names the documents that make pairs with a
-    clicked one, and η, the exponent of the weights of positions.
+    For clicks, the text names the documents that make pairs with a clicked one, and η,
+    the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -174,8 +172,7 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     """Return whether plans differ only in pinned or banned features."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
-    # With the pins of the reference, such a plan has no other
-    # difference.
+    # With the pins of the reference, such a plan has no other difference.
     reference_pins = {
         name: reference.parameters[name] for name in PINS if name in plan.parameters
     }
@@ -203,12 +200,10 @@ def _changed_parameters(
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; for a set of features, name added and removed ones.
 
-    `value` is that of the plan that is described, `other` that of the
-    plan compared with it; both are canonical. `names` has the names of
-    features by id.
+    `value` is that of the plan that is described, `other` that of the plan compared
+    with it; both are canonical. `names` has the names of features by id.
     """
-    # A tuple of several values, which a plan tries one by one, is
-    # written as it is.
+    # A tuple of several values, which a plan tries one by one, is written as it is.
     if (
         parameter.kind is not Kind.FEATURES
         or parameter.several(value)
@@ -267,8 +262,7 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
     }
     return tuple(
         text
-        # A value is found by its name in a plan's file, also that of an
-        # extension.
+        # A value is found by its name in a plan's file, also that of an extension.
         for name, text in texts.items()
         if plan.named(name) != reference.named(name)
     )

@@ -82,8 +82,7 @@ def fold_origin(protocol: str, seed: int) -> str:
 def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
     """Return the folds in a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
 
-    Each part between semicolons is a protocol with the numbers of its
-    folds.
+    Each part between semicolons is a protocol with the numbers of its folds.
 
     Raises
     ------

@@ -235,8 +235,8 @@ class Plan:
     ) -> None:
         """Set the fields, and bring their values into canonical form.
 
-        `words` has values of extensions, such as ``costs``, by
-        the names that they have in the file of a plan.
+        `words` has values of extensions, such as ``costs``, by the names that they have
+        in the file of a plan.
         """
         unknown = [word for word in words if word not in KINDS]
         if unknown:
@@ -254,8 +254,7 @@ class Plan:
         keep("final_ranker", FinalRanker(ranker, ranker_parameters))
         keep("model_choice", ModelChoice(select_by, rule))
         keep("extensions", extensions)
-        # Only now all fields are there, so that the extensions in words
-        # can be checked.
+        # Only now all fields are there, so that the extensions in words can be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
@@ -303,9 +302,8 @@ class Plan:
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
-        # Words out of a fixed list, and the number of
-        # combinations. `check_field` raises a PlanError if its
-        # last argument is False.
+        # Words out of a fixed list, and the number of combinations. `check_field`
+        # raises a PlanError if its last argument is False.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(
@@ -422,8 +420,8 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, parameters' values included."""
-        # The measure that selects the model is computed as well; the
-        # method's own criterion is no measure.
+        # The measure that selects the model is computed as well; the method's own
+        # criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -444,9 +442,8 @@ class Plan:
     def sources(self) -> tuple[CodeSource, ...]:
         """Code that computes a run, whose origin a study names.
 
-        It is the methods, the measures of others, the data format, and a
-        stand-in for the plug-in that reads preferences if this is
-        missing.
+        It is the methods, the measures of others, the data format, and a stand-in for
+        the plug-in that reads preferences if this is missing.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -494,15 +491,13 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """Score by which the steps of a path compare candidates; None if they compare none.
 
-        A candidate is a feature, or group of features, that a step might
-        add.
+        A candidate is a feature, or group of features, that a step might add.
 
         With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
         if score is not None:
-            # The name depends on what the training data let the method
-            # leave out.
+            # The name depends on what the training data let the method leave out.
             score = replace(score, name=self._left_out_as(score.name, of_ranker=False))
         return (
             replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
@@ -547,12 +542,11 @@ class Plan:
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
         """Return the name of a criterion by what it leaves out of training.
 
-        Usually it leaves out queries, and the name remains. Data with
-        one ranking have only one query: documents are left out if the
-        loss is pointwise, otherwise pairs of documents. A selector with
-        a pointwise loss leaves out documents for all data. With
-        ``of_ranker``, the loss is that of the final ranker, if there is
-        one, otherwise that of the method.
+        Usually it leaves out queries, and the name remains. Data with one ranking have
+        only one query: documents are left out if the loss is pointwise, otherwise pairs
+        of documents. A selector with a pointwise loss leaves out documents for all
+        data. With ``of_ranker``, the loss is that of the final ranker, if there is one,
+        otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
@@ -619,14 +613,13 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Parameters without effect are left out: those of the
-        method's own model, if a final ranker replaces it, and
-        those that the value of another parameter switches off.
+        Parameters without effect are left out: those of the method's own model, if a
+        final ranker replaces it, and those that the value of another parameter switches
+        off.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
-        # A parameter counts if the values of the others give it
-        # an effect.
+        # A parameter counts if the values of the others give it an effect.
         parameters = [p for p in parameters if p.counts(self.parameters)]
         method_values = [(p, self.parameters[p.name]) for p in parameters]
         axes = [Axis(p, p.values(v)) for p, v in method_values if p.several(v)]
@@ -658,9 +651,8 @@ class Plan:
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, which need not be on the grids.
 
-        An axis is a parameter for which the plan has several values;
-        `values` has one value per axis. It gives one value to every
-        parameter.
+        An axis is a parameter for which the plan has several values; `values` has one
+        value per axis. It gives one value to every parameter.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
@@ -674,8 +666,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it
-        # has one value or no effect, has its first value.
+        # Values of the axes win. A parameter that is no axis, because it has one value
+        # or no effect, has its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -713,8 +705,8 @@ class Plan:
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            # An extension in the changes is set anyway; another one may
-            # not fit the new method.
+            # An extension in the changes is set anyway; another one may not fit the new
+            # method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -749,10 +741,9 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
-    These are parameters of the method's own model, if a
-    final ranker replaces it, and parameters that the value
-    of another parameter switches off. Plans that differ
-    only in such parameters define the same work.
+    These are parameters of the method's own model, if a final ranker replaces it, and
+    parameters that the value of another parameter switches off. Plans that differ only
+    in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -774,14 +765,13 @@ def counting_plan(plan: Plan) -> Plan:
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds, selection.
 
-    A path is the sequence of models of one combination of parameters.
-    Runs with equal plans of this kind can share paths.
+    A path is the sequence of models of one combination of parameters. Runs with equal
+    plans of this kind can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
-    # The measures are those of the paths, with the one that selected the
-    # model.
+    # The measures are those of the paths, with the one that selected the model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -814,8 +804,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     int
         Features, iterations or rounds; 1 for a method that uses all features at once.
     """
-    # The parameter has another name for each kind of step; 0 or None is
-    # no limit.
+    # The parameter has another name for each kind of step; 0 or None is no limit.
     limits = [
         combination.parameters.get(plan.step_kind.limit)
         for combination in plan.combinations
@@ -824,8 +813,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more
-    # than k features.
+    # Groups are selected as a whole: after k steps there may be more than k features.
     max_features = max(limit or n_features for limit in limits)
     return greatest_size(
         n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
@@ -856,9 +844,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of parameters on one fold.
-    `feature_ids`, shape (n,), has the 1-based ids of the data's
-    features.
+    A unit trains one combination of parameters on one fold. `feature_ids`, shape (n,),
+    has the 1-based ids of the data's features.
 
     Raises
     ------
@@ -867,8 +854,7 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         not have, groups or preferences that a method does not support, or a missing
         library.
     """
-    # Nothing is learned from scores or a model of a file: its ranking is
-    # the only step.
+    # Nothing is learned from scores or a model of a file: its ranking is the only step.
     if plan.entry.given:
         return 1
     max_steps = 0
@@ -891,9 +877,9 @@ def estimator(
 ) -> LinearRanker:
     """Create an estimator with one value per parameter.
 
-    `entry` is the plan's method or final ranker, and `parameters` has
-    its values by name. Users write feature ids; the estimator gets
-    columns, positions in `feature_ids` of shape (n,).
+    `entry` is the plan's method or final ranker, and `parameters` has its values by
+    name. Users write feature ids; the estimator gets columns, positions in
+    `feature_ids` of shape (n,).
 
     Raises
     ------
@@ -913,8 +899,7 @@ def estimator(
         name: _feature_prices(plan) if v == MILLISECONDS else v
         for name, v in parameters.items()
     }
-    # Values of these parameters may have feature ids; own values are
-    # read from a file.
+    # Values of these parameters may have feature ids; own values are read from a file.
     names_with_features = [
         p.name
         for p in entry.parameters
@@ -950,11 +935,11 @@ def _check_bans(
 ) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
-    The method checks the same, but knows only columns: this error names
-    the ids that the user wrote.
+    The method checks the same, but knows only columns: this error names the ids that
+    the user wrote.
 
-    `parameters` has the method's values by name, and `groups` the
-    feature ids of each group by its name.
+    `parameters` has the method's values by name, and `groups` the feature ids of each
+    group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -975,8 +960,8 @@ def _check_bans(
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     """Return each feature's id with its milliseconds per query, as the value of a parameter.
 
-    The prices are (id, milliseconds) pairs. PlanError is raised if the
-    plan has no costs.
+    The prices are (id, milliseconds) pairs. PlanError is raised if the plan has no
+    costs.
     """
     costs = plan.extension(FeatureCosts)
     if costs is None:
@@ -992,9 +977,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it: columns replace feature ids.
 
-    `columns` has the 0-based column of each feature by its id. Costs
-    become an array of shape (n,), 1 for a feature without a cost, or
-    None without any. A CSV file of the user is read.
+    `columns` has the 0-based column of each feature by its id. Costs become an array of
+    shape (n,), 1 for a feature without a cost, or None without any. A CSV file of the
+    user is read.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1030,8 +1015,7 @@ def _check_kinds(plan: Plan) -> None:
 
     A person may have written the plan.
     """
-    # `check_field` raises the error if its last argument is
-    # False.
+    # `check_field` raises the error if its last argument is False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)
@@ -1077,8 +1061,7 @@ def _check_ranker(plan: Plan) -> Method | None:
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
     check_field("ranker", plan.ranker, expected, not ranker.selects)
-    # A ranker learns on selected features, so the method must select
-    # some.
+    # A ranker learns on selected features, so the method must select some.
     expected = tr("no ranker, because {label} does not select features").format(
         label=plan.entry.label
     )

@@ -92,9 +92,8 @@ def with_words(
 ) -> Extensions:
     """Return the extensions with new values; an empty value removes an extension.
 
-    An extension is a value that an optional ability adds to plans, such as
-    "costs". `values` has the new ones by their words in a file; other words
-    are ignored.
+    An extension is a value that an optional ability adds to plans, such as "costs".
+    `values` has the new ones by their words in a file; other words are ignored.
 
     The values may be plain, as in a file for a plan with this method, or extensions
     already.

@@ -41,9 +41,8 @@ class PreferenceSource:
         PlanError, ParameterError
             If the values do not name such a file.
         """
-        # Check the kind of the values and their names:
-        # `check_field` raises the PlanError if its last
-        # argument is False.
+        # Check the kind of the values and their names: `check_field` raises the
+        # PlanError if its last argument is False.
         expected = tr("a table with the strings path and checksum (SHA-256)")
         check_field("preferences", values, expected, isinstance(values, Mapping))
         if not values:
@@ -59,12 +58,12 @@ class PreferenceSource:
         }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
-            # For clicks: which documents make pairs ("pairs"), and the
-            # weights of positions ("eta").
+            # For clicks: which documents make pairs ("pairs"), and the weights of
+            # positions ("eta").
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()
-            # Without the plug-in the values are kept as they are: the plan
-            # can be read, not run.
+            # Without the plug-in the values are kept as they are: the plan can be read,
+            # not run.
             settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 

@@ -81,8 +81,8 @@ class Protocol:
         """
         match self.kind, self.numbers:
             case "k-fold", (k,):
-                # One of the k folds tests and one validates, so that training
-                # needs a third one.
+                # One of the k folds tests and one validates, so that training needs a
+                # third one.
                 has_validation = k > 2
             case "split", (_, vali, _):
                 has_validation = vali > 0
@@ -173,9 +173,8 @@ def parse_protocol(text: str) -> Protocol:
     # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of
     # "5-fold, nested 4-fold". A training share or inner folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
-    # A protocol may have only one of each, in this order;
-    # otherwise the text matches nothing below, and is an
-    # error.
+    # A protocol may have only one of each, in this order; otherwise the text matches
+    # nothing below, and is an error.
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
         if protocol.train == 100 and protocol.kind != LEAVE_QUERY_OUT:

@@ -115,8 +115,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries. A gain
-    # is a measure with the sign by which larger is better.
+    # Choose on blocks of subsets that have equally many queries. A gain is a measure
+    # with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -157,8 +157,8 @@ def cross_fitted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each validation query, by models chosen without the query.
 
-    If the validation queries chose no model, or there is
-    only one model, its values are returned.
+    If the validation queries chose no model, or there is only one model, its values are
+    returned.
 
     Parameters
     ----------
@@ -200,8 +200,7 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
-        # The measures that the path keeps, or {}, for which they are
-        # computed.
+        # The measures that the path keeps, or {}, for which they are computed.
         values = choices[index].measures_at(positions) or measure_models(
             paths[index], positions
         )
@@ -209,8 +208,7 @@ def cross_fitted_values(
             {name: table[row] for name, table in values.items()}
             for row in range(len(positions))
         ]
-    # A model without measures would leave a part of the queries
-    # unmeasured.
+    # A model without measures would leave a part of the queries unmeasured.
     return weighted_values(models, rows) if all(rows) else {}
 
 
@@ -237,11 +235,10 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    The Q validation queries are divided at random into
-    groups, R times. For each group, a model is chosen by
-    the queries outside it, which are a subset, and is
-    measured on the group. Each model has the share of the R
-    divisions in which it measures each query.
+    The Q validation queries are divided at random into groups, R times. For each group,
+    a model is chosen by the queries outside it, which are a subset, and is measured on
+    the group. Each model has the share of the R divisions in which it measures each
+    query.
 
     Ties go to the earlier path, as for the model of the run itself.
 
@@ -255,8 +252,7 @@ def chosen_models(
     Returns
     -------
     list of ChosenModel
-        Empty if no path has a model, or the choices are of
-        another number of queries.
+        Empty if no path has a model, or the choices are of another number of queries.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -284,9 +280,8 @@ def chosen_models(
     )
     n_groups = min(n_queries, N_GROUPS)
 
-    # Shape (R, Q): number of the subset that chooses the
-    # model for each query in each division. The subsets are
-    # numbered by division, then by group.
+    # Shape (R, Q): number of the subset that chooses the model for each query in each
+    # division. The subsets are numbered by division, then by group.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
@@ -312,8 +307,7 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a query
         without any value is NaN.
     """
-    # Sums over the models, weighted by shares; undefined
-    # values add nothing.
+    # Sums over the models, weighted by shares; undefined values add nothing.
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
@@ -358,9 +352,8 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
 
-        A gain is the mean measure, with the sign by which larger is
-        better; -inf if undefined. `models` has the rows of the models,
-        shape (P,).
+        A gain is the mean measure, with the sign by which larger is better; -inf if
+        undefined. `models` has the rows of the models, shape (P,).
 
         For each part of the queries, ``columns`` has an array (P, n) with the columns
         of the subset of each model. The operations are those of `average` on a path:
@@ -378,19 +371,16 @@ class _Rows:
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
         """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
 
-        A gain is the mean measure, with the sign by which larger is
-        better; -inf without a value. `subsets`, shape (S, Q), says which
-        queries each subset has. The second value is a bound of the
-        rounding.
+        A gain is the mean measure, with the sign by which larger is better; -inf
+        without a value. `subsets`, shape (S, Q), says which queries each subset has.
+        The second value is a bound of the rounding.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
-        # The queries of each part that a subset has, as numbers 0 and 1,
-        # shape (S, Q of the part).
-        # A product of these with values sums the values of each
-        # subset.
+        # The queries of each part that a subset has, as numbers 0 and 1, shape (S, Q of
+        # the part). A product of these with values sums the values of each subset.
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -440,21 +430,19 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number
-    of queries of each part: a validation part, or several inner folds.
+    The values of a block fit into one array. The argument is the number of queries of
+    each part: a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
-    # Shape (S, P): number of queries that each of S subsets
-    # has of each of P parts. Subsets with equal numbers are
-    # a block.
+    # Shape (S, P): number of queries that each of S subsets has of each of P parts.
+    # Subsets with equal numbers are a block.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
     for kind in range(len(kinds)):
         members = np.flatnonzero(numbers.reshape(-1) == kind)
-        # Row by row, the columns of the queries in each subset of the
-        # block.
+        # Row by row, the columns of the queries in each subset of the block.
         columns = [
             np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts
         ]
@@ -467,9 +455,8 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with
-    the sign by which larger is better. `sizes`, shape (K,), has the
-    number of features of each model.
+    Both have shape (S,). A gain is the mean measure on a subset, with the sign by which
+    larger is better. `sizes`, shape (K,), has the number of features of each model.
 
     Approximate values decide wherever their rounding leaves no doubt; the others are
     computed exactly.
@@ -478,8 +465,7 @@ def _choose_models(
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
-    # Values beyond the range of numbers say nothing: compute all
-    # exactly.
+    # Values beyond the range of numbers say nothing: compute all exactly.
     if not np.isfinite(margin):
         is_near = np.ones(rough_gains.shape, dtype=np.bool_)
     gains = _exact_gains(rows, block, is_near)
@@ -496,8 +482,7 @@ def _choose_models(
         )
         # A model is good enough within one standard error of the best.
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
-        # Clearly above the limit, or unclear within the
-        # rounding.
+        # Clearly above the limit, or unclear within the rounding.
         is_enough = rough_gains > min_gains + margin
         is_unclear = ~is_enough & ~(rough_gains < min_gains - margin)
         unclear_gains = _exact_gains(rows, block, is_unclear)
@@ -507,8 +492,7 @@ def _choose_models(
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
-        # shape (K,) against (S, 1): True in the column of the
-        # best model
+        # shape (K,) against (S, 1): True in the column of the best model
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.
@@ -530,8 +514,7 @@ def _choose_models(
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
 
-    `needed`, shape (S, K), says which of the K models to compute on
-    which subset.
+    `needed`, shape (S, K), says which of the K models to compute on which subset.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -573,8 +556,8 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one on each subset.
 
-    The second array says which models need an exact test. Both have
-    shape (S, K); `best`, shape (S,), has the best model of each subset.
+    The second array says which models need an exact test. Both have shape (S, K);
+    `best`, shape (S,), has the best model of each subset.
 
     Student's paired t is computed by matrix products. With several inner folds, every
     test must be exact.
@@ -603,14 +586,14 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
-            # Degrees of freedom of Student's t; at least 1, so that
-            # nothing is divided by 0.
+            # Degrees of freedom of Student's t; at least 1, so that nothing is divided
+            # by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
-                # Above 1, the difference is significant.
-                # `stdtrit` is the critical value of t.
+                # Above 1, the difference is significant. `stdtrit` is the critical
+                # value of t.
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
                 # Deviations that are small beside the squares consist mostly of
                 # rounding.
@@ -643,8 +626,8 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset of the queries.
 
-    It is that of the mean over the queries of a validation part, or over
-    inner folds. `number` is the row of the subset in the block.
+    It is that of the mean over the queries of a validation part, or over inner folds.
+    `number` is the row of the subset in the block.
     """
     values = [
         line[model, columns[number]]

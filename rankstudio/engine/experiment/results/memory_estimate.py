@@ -117,8 +117,7 @@ class MemoryEstimate:
             "budget": memory.size(self.budget),
         }
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
-        # Files hold what does not fit into memory; small ones are not worth a
-        # mention.
+        # Files hold what does not fit into memory; small ones are not worth a mention.
         if self.in_files > _MENTIONED_FILE_BYTES:
             text = tr(
                 "about {about} of memory and {files} of disk space, limit {budget}"
@@ -197,8 +196,8 @@ class MemoryEstimate:
                 text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
             )
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
-            # How a method reads depends only on whether there are several
-            # shards: any number of queries will do.
+            # How a method reads depends only on whether there are several shards: any
+            # number of queries will do.
             shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
             needs = [
                 (entry.label, entry.load()().memory_need(shape))
@@ -286,21 +285,18 @@ def memory_estimate(
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     """Return the memory estimate of a plan on a fold, with as many threads as fit into memory.
 
-    `workers` are the processes or threads that use the
-    memory of this machine.
+    `workers` are the processes or threads that use the memory of this machine.
     """
     # A part of a whole is read from the whole.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
-    # A limit of the user also counts for data in memory; the default one does
-    # not.
+    # A limit of the user also counts for data in memory; the default one does not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
     # Each inner fold has a copy of its documents, and so has a part of a whole, unless
-    # the copy is in a file.
-    # A condition counts as 0 or 1.
+    # the copy is in a file. A condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(
@@ -394,9 +390,9 @@ def _largest_need(
 ) -> tuple[str, MemoryNeed]:
     """Return the label and the memory need of what needs the most memory in a plan.
 
-    It is the method or the final ranker, with any combination of parameters.
-    `ids`, shape (n,), has the ids of the features, and `stored` is the number
-    of bytes of sparse values, 0 for dense data.
+    It is the method or the final ranker, with any combination of parameters. `ids`,
+    shape (n,), has the ids of the features, and `stored` is the number of bytes of
+    sparse values, 0 for dense data.
     """
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -409,8 +405,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            # Each step then adds one feature, so that the limit of steps is
-            # one of features.
+            # Each step then adds one feature, so that the limit of steps is one of
+            # features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -443,8 +439,7 @@ def _ranker_need(
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
     # To a file, each thread copies one shard at a time; in memory, the copy has all
-    # documents.
-    # T threads, s documents in the largest shard, m documents and n
+    # documents. T threads, s documents in the largest shard, m documents and n
     # features.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)

@@ -106,8 +106,8 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    They are models of at most ``max_features`` features. Of an optimiser,
-    only the last step is one.
+    They are models of at most ``max_features`` features. Of an optimiser, only the last
+    step is one.
     """
     positions = np.arange(len(path.steps))[path.models]
     return (
@@ -200,8 +200,8 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 def _gains(plan: Plan, path: PathResult) -> Floats:
     """Return the selection criterion of each step's model, larger being better, shape (K,).
 
-    Measures of errors and the method's own criterion change their sign; an
-    undefined value is -inf.
+    Measures of errors and the method's own criterion change their sign; an undefined
+    value is -inf.
     """
     if plan.select_by == CRITERION:
         values = -path.criterion

@@ -106,8 +106,7 @@ class PathSteps(Sequence[Step], ABC):
         positions = range(len(self))
         if isinstance(index, slice):
             return tuple(self[i] for i in positions[index])
-        # This also counts negative positions from the end, and raises the
-        # IndexError.
+        # This also counts negative positions from the end, and raises the IndexError.
         position = positions[index]
         step = (
             None if self._existing_steps is None else self._existing_steps.get(position)
@@ -318,8 +317,7 @@ class FiledSteps(PathSteps):
     def __init__(
         self, file: StepsFile, offset: int, size: int, steps: PathSteps
     ) -> None:
-        # What curves need stays in memory; the steps are read from the
-        # file.
+        # What curves need stays in memory; the steps are read from the file.
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

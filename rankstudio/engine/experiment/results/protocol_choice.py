@@ -106,8 +106,7 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
     # Steps of the same length on the paths of all folds.
     lengths = _shared_lengths(paths)
-    # For each fold: the positions of the models that count for these
-    # lengths.
+    # For each fold: the positions of the models that count for these lengths.
     positions = [_counting_positions(path, lengths) for path in paths]
 
     # Means of the criterion and measures over the folds; the size is the largest.
@@ -151,14 +150,13 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
     """Return the lengths of any of the paths at which all of them have a model, ascending.
 
-    A length is a number of features or rounds. An optimiser has one
-    model, with the length 1.
+    A length is a number of features or rounds. An optimiser has one model, with the
+    length 1.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         return np.array([1], dtype=np.int64)
     shortest = max(int(path.x_values.min()) for path in paths)
-    # Below its first model a path has none; above it, the largest one
-    # counts.
+    # Below its first model a path has none; above it, the largest one counts.
     lengths: Ints = np.unique(np.concatenate([path.x_values for path in paths]))
     return lengths[lengths >= shortest]
 
@@ -179,8 +177,8 @@ def _measures_by_fold(
 ) -> dict[str, Floats]:
     """Return each measure that all folds have, shape (K, F) for K models in F folds.
 
-    ``measures`` has the measures along each fold's path, and ``rows``
-    the positions of the K models on it.
+    ``measures`` has the measures along each fold's path, and ``rows`` the positions of
+    the K models on it.
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {

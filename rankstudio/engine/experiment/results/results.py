@@ -149,9 +149,9 @@ class PathResult:
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a measure after each step on axes of Matplotlib; return the axes.
 
-        By default it is the first validation measure, or the criterion
-        without any. A new figure is made without `ax`. ParameterError is
-        raised for a measure that the path does not have.
+        By default it is the first validation measure, or the criterion without any. A
+        new figure is made without `ax`. ParameterError is raised for a measure that the
+        path does not have.
         """
         default = next(iter(self.validation), "")
         measure_name = _checked_measure(
@@ -279,13 +279,13 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data.
 
-        Cross-fitted ones are the means over the validation queries, each
-        measured by a model that was chosen without it.
+        Cross-fitted ones are the means over the validation queries, each measured by a
+        model that was chosen without it.
 
         The result is empty if the measures are unknown.
 
-        `part` is the test part, the cross-fitted values, or the
-        queries that chose the model.
+        `part` is the test part, the cross-fitted values, or the queries that chose the
+        model.
         """
         match part:
             case Part.TEST:
@@ -375,8 +375,8 @@ class RunResult:
     def unfitted(self) -> Unfitted | None:
         """Reason why the run has no cross-fitted values; None if it has them.
 
-        These are measures in each validation query, by models that were
-        chosen without it.
+        These are measures in each validation query, by models that were chosen without
+        it.
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
@@ -605,8 +605,7 @@ class RunResult:
 def part_of(folds: Sequence[FoldResult]) -> Part:
     """Return the best part of the data on which all folds are measured.
 
-    The test part and cross-fitted values are estimates for new queries, and
-    come first.
+    The test part and cross-fitted values are estimates for new queries, and come first.
     """
     values: dict[Part, list[Mapping[str, Any]]] = {
         Part.TEST: [fold.test for fold in folds],
@@ -631,8 +630,8 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    They name values at the ends of grids, features that were left out, and
-    choices that nothing decides.
+    They name values at the ends of grids, features that were left out, and choices that
+    nothing decides.
     """
     undecided = undecided_notes(plan, folds)
     # If all features are constant, further notes would be about arbitrary choices.
@@ -648,8 +647,8 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if too few queries could test models for the rule "smallest".
 
-    The best model was chosen instead. The result is () if the rule could be
-    applied, or is another one.
+    The best model was chosen instead. The result is () if the rule could be applied, or
+    is another one.
     """
     has_tests = all(
         any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
@@ -813,8 +812,7 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
 
     Of iterations, only the last step of each path is used.
 
-    `name` is a measure, or "" for the criterion. NaN where no path has a
-    value.
+    `name` is a measure, or "" for the criterion. NaN where no path has a value.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         last_values = [_curve_values(path, name)[-1] for path in paths]
@@ -838,8 +836,8 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw: `name`, or another one that all paths have.
 
-    It is "" for the criterion, if nothing was validated. ParameterError is
-    raised if `name` is required but missing.
+    It is "" for the criterion, if nothing was validated. ParameterError is raised if
+    `name` is required but missing.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

@@ -39,8 +39,8 @@ class SubsetChoices:
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
         """Return the kept measures of D chosen steps in each of Q queries, shape (D, Q) by name.
 
-        `positions` are those of chosen steps on the path. The result is
-        empty if no measures are kept.
+        `positions` are those of chosen steps on the path. The result is empty if no
+        measures are kept.
         """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

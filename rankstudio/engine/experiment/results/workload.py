@@ -81,8 +81,8 @@ def workload(
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
         ]
-        # The fastest usable pace; without any, the number of documents
-        # decides. A unit is one combination of parameters on one fold.
+        # The fastest usable pace; without any, the number of documents decides. A unit
+        # is one combination of parameters on one fold.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)
@@ -99,9 +99,8 @@ def typical_seconds(
 
     `n_features` may differ from that of the sample.
     """
-    # `seconds` of an entry has the time of a fold that all
-    # fits share, of a fit, and of the path of a final
-    # ranker; each combination has a fit.
+    # `seconds` of an entry has the time of a fold that all fits share, of a fit, and of
+    # the path of a final ranker; each combination has a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)

@@ -99,8 +99,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     -----
     O(K n) for K steps, before compression. Zero weights are not stored.
     """
-    # The bytes are a zip archive of arrays; the header in JSON is one of
-    # them.
+    # The bytes are a zip archive of arrays; the header in JSON is one of them.
     steps = tuple(path.steps)
     arrays: dict[str, Any] = {
         "header": np.frombuffer(
@@ -118,9 +117,9 @@ def _path_header(
 ) -> dict[str, Any]:
     """Return all of a path except its arrays.
 
-    Its keys are those of the stored format. A step is "beyond" its
-    weights if it is nonlinear: only `model` has a definition there.
-    `ids`, of length n, has the 1-based id of each column.
+    Its keys are those of the stored format. A step is "beyond" its weights if it is
+    nonlinear: only `model` has a definition there. `ids`, of length n, has the 1-based
+    id of each column.
     """
     # Keys that would repeat the measures or be empty are left out.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
@@ -152,11 +151,11 @@ def _path_header(
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive.
 
-    The last axis of arrays has one entry per step. Rows of different
-    lengths are joined to one array, with the lengths in a second one.
+    The last axis of arrays has one entry per step. Rows of different lengths are joined
+    to one array, with the lengths in a second one.
 
-    "before" is the criterion before each step, "n" the number of
-    features, and "used" has the columns with weights.
+    "before" is the criterion before each step, "n" the number of features, and "used"
+    has the columns with weights.
     """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
@@ -187,8 +186,8 @@ def unpack_path(
 ) -> PathResult:
     """Return the path from the bytes that `pack_path` made.
 
-    `ids`, of length n, has the 1-based id of each column. The source
-    names the study in later messages about its models.
+    `ids`, of length n, has the 1-based id of each column. The source names the study in
+    later messages about its models.
 
     Raises
     ------
@@ -360,8 +359,8 @@ def _parsed_baseline(
 ) -> Baseline:
     """Return the ranking by the best single feature from plain values of JSON.
 
-    Raise a ValueError for a feature that is not in `ids`, or other
-    measures than `names`.
+    Raise a ValueError for a feature that is not in `ids`, or other measures than
+    `names`.
     """
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
@@ -394,9 +393,8 @@ def archived_arrays(
         If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        # One thread at a time reads: Python's parser, which
-        # numpy uses, may fail in two threads at a time.
-        # The sizes come from the file and may be wrong, so they are
+        # One thread at a time reads: Python's parser, which numpy uses, may fail in two
+        # threads at a time. The sizes come from the file and may be wrong, so they are
         # checked before anything is allocated.
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
@@ -441,8 +439,8 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
-    # In Fortran order the first axis varies fastest: read reversed, then
-    # transpose. The copy can be written, and lets the content be freed.
+    # In Fortran order the first axis varies fastest: read reversed, then transpose. The
+    # copy can be written, and lets the content be freed.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -462,8 +460,7 @@ def _values_by_measure(
 ) -> dict[str, NDArray[Any]]:
     """Return each measure after each step, shape (K,), from its stored rows.
 
-    ValueError is raised for another shape than a row per name and a
-    value per step.
+    ValueError is raised for another shape than a row per name and a value per step.
     """
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
@@ -488,9 +485,8 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path's choices on subsets of the validation queries.
 
-    They are the position of the chosen step and its gain for each
-    subset, and the measures that are kept, shape (measures, D, Q): for D
-    chosen steps in Q queries.
+    They are the position of the chosen step and its gain for each subset, and the
+    measures that are kept, shape (measures, D, Q): for D chosen steps in Q queries.
     """
     return {
         "choices": choices.positions.astype("<i8"),
@@ -519,8 +515,7 @@ def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices 
         raise ValueError("expected positions of steps")
     gains = array(arrays["choice_gains"], "<f8", positions.shape)
     choices = SubsetChoices(positions, gains)
-    # The measures are stored only for models that cannot be measured
-    # again.
+    # The measures are stored only for models that cannot be measured again.
     if not names:
         return choices
     n_queries = arrays["choice_measures"].shape[-1]
@@ -648,8 +643,8 @@ def _joined_rows(
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     """Return views of the rows that were stored one after the other in one array.
 
-    Their lengths are in the array `name` with "_sizes". ValueError is
-    raised if they are wrong.
+    Their lengths are in the array `name` with "_sizes". ValueError is raised if they
+    are wrong.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

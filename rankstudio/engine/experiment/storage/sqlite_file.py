@@ -115,9 +115,8 @@ class StudyFile:
         # the log lies beside the file itself, not beside a link
         """Open the file, and check that it is a study.
 
-        With `reading`, a file that cannot be written is read as
-        a copy in memory. With `shared`, a copy is read in any
-        case, so that other processes may open the file.
+        With `reading`, a file that cannot be written is read as a copy in memory. With
+        `shared`, a copy is read in any case, so that other processes may open the file.
         """
         self.path = Path(path).resolve()
         _refuse_long_name(self.path)
@@ -159,9 +158,8 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    # Opening fails if the target is no study or in use.
-                    # Closing removes its log, which would otherwise be
-                    # read as that of the new file.
+                    # Opening fails if the target is no study or in use. Closing removes
+                    # its log, which would otherwise be read as that of the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -201,8 +199,7 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
-                # An older study gets the columns that later versions
-                # added.
+                # An older study gets the columns that later versions added.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -221,8 +218,8 @@ class StudyFile:
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
-        `clause` is the end of the query, such as "WHERE run = ?", and
-        `values` has the values of its question marks.
+        `clause` is the end of the query, such as "WHERE run = ?", and `values` has the
+        values of its question marks.
 
         Raises
         ------
@@ -230,8 +227,7 @@ class StudyFile:
             If the rows cannot be read.
         """
         with self._lock, in_words(self.path):
-            # Columns that a study of an earlier version lacks are read
-            # as empty.
+            # Columns that a study of an earlier version lacks are read as empty.
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(
                 study_rows.select(table, clause, absent), values
@@ -241,9 +237,8 @@ class StudyFile:
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Called for its error only: if the file is closed already,
-            # the file beside it that names the owner may be that of the
-            # next owner.
+            # Called for its error only: if the file is closed already, the file beside
+            # it that names the owner may be that of the next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -294,8 +289,8 @@ def _writable(path: Path) -> bool:
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     """Return a copy in memory of a sound study; without its log if other processes may have it open.
 
-    SQLite reads a log only in a folder in which it may write, so such a
-    study is first copied to a temporary one.
+    SQLite reads a log only in a folder in which it may write, so such a study is first
+    copied to a temporary one.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -377,8 +372,7 @@ def create(
         fill(db)
         content = db.serialize()
     try:
-        # A database in memory has no log: set the bytes that say that
-        # the file has one.
+        # A database in memory has no log: set the bytes that say that the file has one.
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
         raise StoreError(
@@ -423,8 +417,8 @@ def _check_study_file(
 ) -> None:
     """Raise an error unless a file is a sound study of this version; write nothing near it.
 
-    A sound study has the application id and the version of a study, no
-    damage, and a complete log.
+    A sound study has the application id and the version of a study, no damage, and a
+    complete log.
 
     The copy is inspected if there is one; of a shared study, the file without its log.
     """
@@ -493,8 +487,8 @@ def _owner_file(path: Path) -> Path:
 def _note_owner(path: Path) -> None:
     """Write the number of this process to the file beside a study that names its owner.
 
-    Without it, another process that is refused only reads "another
-    program". A failure is ignored, because the file locks nothing.
+    Without it, another process that is refused only reads "another program". A failure
+    is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -546,10 +540,9 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of
-    # the column; the others are its type and its place in a key. A
-    # column that was added later may be missing, but must not have
-    # another type.
+    # The first two values of a column are the names of its table and of the column; the
+    # others are its type and its place in a key. A column that was added later may be
+    # missing, but must not have another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -604,9 +597,9 @@ def _count_unread_commits(
     salt is enough to count a commit: the other salt is then damaged, in the frame or in
     the header, where two flipped bits can leave the checksum unchanged.
 
-    `n_read` is the number of frames that were read, `page_size` the
-    bytes of a page, which follows the header of each frame, and `salts`
-    are the two numbers in the header of the log.
+    `n_read` is the number of frames that were read, `page_size` the bytes of a page,
+    which follows the header of each frame, and `salts` are the two numbers in the
+    header of the log.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -627,8 +620,8 @@ def _count_unread_commits(
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
     """Return the checksum of SQLite's logs.
 
-    It consists of two sums over pairs of 4-byte numbers, each of which
-    also adds the other sum, as SQLite's documentation defines them.
+    It consists of two sums over pairs of 4-byte numbers, each of which also adds the
+    other sum, as SQLite's documentation defines them.
     """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):

@@ -407,9 +407,9 @@ class Study:
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
         """Return which model of a run the user chose: the values on the plan's axes, and a length.
 
-        An axis is a parameter with several values. The values are None for
-        the path that validation chose. The length is a number of features or
-        a round, or None for the best. Both are None if missing or damaged.
+        An axis is a parameter with several values. The values are None for the path
+        that validation chose. The length is a number of features or a round, or None
+        for the best. Both are None if missing or damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -572,14 +572,14 @@ class Study:
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store the path of a finished unit, and the unit's duration in seconds.
 
-        A unit is one combination of parameters on one fold; its path has a
-        model per step.
+        A unit is one combination of parameters on one fold; its path has a model per
+        step.
 
         It takes O(K n) time for K steps and n features.
         """
         unit = path.unit
-        # Of nonlinear models, only the one that the rule would select stays
-        # able to score.
+        # Of nonlinear models, only the one that the rule would select stays able to
+        # score.
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {
             "setting": as_json(unit.values),
@@ -614,8 +614,8 @@ class Study:
                 raise StoreError(
                     text.format(path=self.path, fold=fold, was=was, expected=expected)
                 )
-            # Leave out a unit whose content was damaged when it was stored:
-            # the digest of its row matches all the same.
+            # Leave out a unit whose content was damaged when it was stored: the digest
+            # of its row matches all the same.
             with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(
@@ -629,8 +629,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            # The plan and the data of the run tell which units and folds it
-            # should have.
+            # The plan and the data of the run tell which units and folds it should
+            # have.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
@@ -657,8 +657,8 @@ class Study:
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run.
 
-        These are measures in each validation query, by models that were
-        chosen without it. Nothing else of the folds changes.
+        These are measures in each validation query, by models that were chosen without
+        it. Nothing else of the folds changes.
 
         Folds without them, with other measures than the plan's, or that are not stored
         soundly are skipped.
@@ -836,9 +836,8 @@ class Study:
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the number of the latest run of an equal plan, by these versions, on equal data.
 
-        `versions` is the text that a run stores, and `checksum` that of the
-        data. None if there is no such run. Runs that were removed do not
-        count.
+        `versions` is the text that a run stores, and `checksum` that of the data. None
+        if there is no such run. Runs that were removed do not count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
@@ -896,8 +895,7 @@ class Study:
 
         # The methods must be known before the plan is read.
         try:
-            # Called for their errors only: versions and times must be
-            # readable.
+            # Called for their errors only: versions and times must be readable.
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])
             moment(run["finished"] or run["created"])
@@ -989,8 +987,8 @@ class Study:
     def _lost(self) -> list[str]:
         """Return texts such as "runs 3 to 5" on the runs whose records are missing.
 
-        They are gaps in the numbers, and later runs that only rows of other
-        tables mention.
+        They are gaps in the numbers, and later runs that only rows of other tables
+        mention.
         """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
@@ -1002,9 +1000,8 @@ class Study:
             for row in self._file.records(table)
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
-        # Runs are numbered from 1 without a gap.
-        # Each number with the one before it, 0 before the
-        # first.
+        # Runs are numbered from 1 without a gap. Each number with the one before it, 0
+        # before the first.
         gaps = [
             (a + 1, b - 1)
             for a, b in zip([0, *run_ids], run_ids, strict=False)
@@ -1036,8 +1033,7 @@ class Study:
         )
         missing_text = f"{n_missing} of its parts" if n_missing else ""
         damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text
-        # `damage` is "" for a run that is whole, and then stays
-        # "".
+        # `damage` is "" for a run that is whole, and then stays "".
         return RunSummary(
             key=RunKey(row.id, plan, data.feature_ids),
             data_name=data.name,
@@ -1081,8 +1077,8 @@ def write_data(
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number.
 
-    It contains the names and checksums of the data, not the documents.
-    `location` is the path that was opened, "" for data in memory.
+    It contains the names and checksums of the data, not the documents. `location` is
+    the path that was opened, "" for data in memory.
     """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
@@ -1120,8 +1116,7 @@ def write_data(
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Store descriptions of the methods of a run that are not RankStudio's own.
 
-    A reader without them can then still name the methods and their
-    parameters.
+    A reader without them can then still name the methods and their parameters.
     """
     descriptions = [
         description_of(entry)
@@ -1129,8 +1124,7 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
-        # Make the table of methods, if the study does not have
-        # it yet.
+        # Make the table of methods, if the study does not have it yet.
         db.execute(METHOD)
         payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
@@ -1144,8 +1138,7 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
-        # Make the table of measures, if the study does not have
-        # it yet.
+        # Make the table of measures, if the study does not have it yet.
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
@@ -1168,8 +1161,7 @@ def _write_feature_set(
             "set": feature_set.text(),
         }
     )
-    # Make the table of feature sets, if the study does not
-    # have it yet.
+    # Make the table of feature sets, if the study does not have it yet.
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -1178,8 +1170,7 @@ def _write_feature_set(
 def _read_feature_set(values: Any) -> FeatureSet:
     """Return the feature set from its stored values.
 
-    Raise a DataError, or an exception of the tuple IMPOSSIBLE, for damaged
-    values.
+    Raise a DataError, or an exception of the tuple IMPOSSIBLE, for damaged values.
     """
     feature_set = parsed_feature_set(
         Path(exactly(values["source"], str)), exactly(values["set"], str)
@@ -1203,8 +1194,7 @@ def same(plan: Plan) -> str:
     """Return the values that equal plans share, as JSON: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
-    # A file of the user counts by its content, because its name may stay the
-    # same.
+    # A file of the user counts by its content, because its name may stay the same.
     own_files = _own_files(plan)
     return json.dumps(
         values | ({"own_files": own_files} if own_files else {}), sort_keys=True

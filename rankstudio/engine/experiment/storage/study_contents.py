@@ -259,8 +259,7 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
     else:
         location = str(data.path.absolute()) if data.path is not None else ""
         contents = [
-            # The location is the key that an earlier version used without a
-            # checksum.
+            # The location is the key that an earlier version used without a checksum.
             data.origin.checksum or fingerprint(data).checksum,
             *filter(None, [location]),
         ]
@@ -272,8 +271,8 @@ def marks_of(
 ) -> tuple[SealMark, ...]:
     """Return the marks of seals that concern a dataset, in order.
 
-    A mark seals or unseals some datasets, or all of them. Without data,
-    return the marks that concern all datasets.
+    A mark seals or unseals some datasets, or all of them. Without data, return the
+    marks that concern all datasets.
     """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(

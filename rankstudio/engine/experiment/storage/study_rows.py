@@ -132,8 +132,8 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a record that the query of `select` gives as a row."""
-    # The digest of a result also covers where it comes from, the plan, the
-    # versions and the data of its run, as a cell without a name.
+    # The digest of a result also covers where it comes from, the plan, the versions and
+    # the data of its run, as a cell without a name.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -149,8 +149,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
         (origin,) = db.execute(
             f"SELECT {_ORIGIN.format('?')}", (values["run"],)
         ).fetchone()
-    # The origin is the plan, the versions and the data of the run: the digest
-    # of a result covers them as a cell without a name.
+    # The origin is the plan, the versions and the data of the run: the digest of a
+    # result covers them as a cell without a name.
     values["digest"] = _digest({**values, "": origin})
     assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
@@ -364,8 +364,8 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    `joined` has the rows one after the other, and ``sizes`` the number of
-    columns of each row.
+    `joined` has the rows one after the other, and ``sizes`` the number of columns of
+    each row.
     """
     if not joined.size:
         return

@@ -119,12 +119,11 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Return the training part of a fold for methods, with the features of the validation part.
 
-    A large part is divided into shards, ranges of queries that
-    `executor` processes at a time. The labels of the validation part are
-    not included.
+    A large part is divided into shards, ranges of queries that `executor` processes at
+    a time. The labels of the validation part are not included.
 
-    The features of the validation part are for methods that
-    compare densities at its documents.
+    The features of the validation part are for methods that compare densities at its
+    documents.
 
     Raises
     ------
@@ -213,8 +212,8 @@ class FoldContext:
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
-        # results that units share: selections by the parameters of a
-        # selector, and whether a measure is the same for every ranking
+        # results that units share: selections by the parameters of a selector, and
+        # whether a measure is the same for every ranking
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -258,16 +257,14 @@ class FoldContext:
     def _find_baseline(self) -> Waiting[None]:
         """Find the feature that ranks best alone, and the features constant within every query.
 
-        They are stored, not returned; the generator only yields
-        progress.
+        They are stored, not returned; the generator only yields progress.
         """
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a
-        # feature and labels means nothing. MAP is a measure of the
-        # ranking in any case.
+        # A measure of the ranking is needed: the squared difference of a feature and
+        # labels means nothing. MAP is a measure of the ranking in any case.
         name = next(
             name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
         )
@@ -276,8 +273,7 @@ class FoldContext:
         values, directions = yield from measuring_features(
             self.train, name, plan.convention
         )
-        # Larger is better in `gains`; an undefined value is worse than
-        # any other.
+        # Larger is better in `gains`; an undefined value is worse than any other.
         gains = np.nan_to_num(
             values if measure(name).higher_is_better else -values, nan=-np.inf
         )
@@ -306,16 +302,15 @@ class FoldContext:
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step; yield progress, and each step with its measures on the validation part.
 
-        A step is a model with one more feature or iteration. Measures of
-        left-out queries are included if they select the model.
+        A step is a model with one more feature or iteration. Measures of left-out
+        queries are included if they select the model.
         """
         # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         scores: Floats | None = None
-        # BLAS has one thread while it works, so that results have the
-        # same bits.
+        # BLAS has one thread while it works, so that results have the same bits.
         for event in steadily(self._learn(unit)):
             if isinstance(event, WorkProgress):
                 yield event
@@ -323,8 +318,7 @@ class FoldContext:
             # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
             if vali is not None and vali.covered(event):
-                # An additive model adds a term to the scores of the
-                # step before.
+                # An additive model adds a term to the scores of the step before.
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
                 measures = {
@@ -355,15 +349,13 @@ class FoldContext:
     ) -> MeasuredPath:
         """Train to the end and return the measured path, before its models are tested against the best.
 
-        `follow` receives every step and progress event, and ends the
-        work by raising.
+        `follow` receives every step and progress event, and ends the work by raising.
         """
         # Learn all steps, with the left-out measures of each.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
-        # BLAS has one thread, so that the results have the same bits
-        # everywhere.
+        # BLAS has one thread, so that the results have the same bits everywhere.
         with STEADY:
             for event in self._learn(unit):
                 follow(event)
@@ -373,8 +365,7 @@ class FoldContext:
         # Measure all steps at once, which is faster than one by one.
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
-        # A model of an earlier study or of another program may lack what
-        # scoring needs.
+        # A model of an earlier study or of another program may lack what scoring needs.
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         values = {**measured_steps.means, **as_columns(rows)}
@@ -385,8 +376,8 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return the steps of a unit and their measures as a path, before tests against the best model.
 
-        `measured_steps` are those that :meth:`work` has yielded. The
-        measures in each query were kept there, and are discarded here.
+        `measured_steps` are those that :meth:`work` has yielded. The measures in each
+        query were kept there, and are discarded here.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -409,17 +400,16 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return a path of steps with their measures, and the selection measure in each query.
 
-        `values` has shape (K,) for each measure, and `queries` shape (K,
-        Q) for K steps and Q queries, or is None if no measure selects.
-        If left-out queries select, their values take the place of
-        ``queries``.
+        `values` has shape (K,) for each measure, and `queries` shape (K, Q) for K steps
+        and Q queries, or is None if no measure selects. If left-out queries select,
+        their values take the place of ``queries``.
         """
         errors: Mapping[str, Floats] = {}
         if self._left_out_queries:
             errors = self._left_out_queries.standard_errors(unit)
             queries = self._left_out_queries.queries(unit)
-        # The values by which a selector compared features are
-        # stored once for all paths with the same selection.
+        # The values by which a selector compared features are stored once for all paths
+        # with the same selection.
         path = PathResult(
             unit=unit,
             steps=packed(steps, self._comparison_rows(unit)),
@@ -444,9 +434,8 @@ class FoldContext:
             p_values=p_values(plan, path, queries),
             choices=self._choices(path, queries),
         )
-        # Only this rule needs a standard error, and inner folds have
-        # computed their own: there, `queries` has an entry per inner
-        # fold.
+        # Only this rule needs a standard error, and inner folds have computed their
+        # own: there, `queries` has an entry per inner fold.
         best = (
             best_position(plan, path)
             if plan.rule == ONE_SE and len(queries) == 1
@@ -455,8 +444,7 @@ class FoldContext:
         if best is None or name in path.standard_errors:
             return path
         errors = np.full(len(path.steps), np.nan)
-        # The rule uses the error of the best model only; the others stay
-        # NaN.
+        # The rule uses the error of the best model only; the others stay NaN.
         errors[best] = standard_error(queries[0][best])
         return replace(
             path, standard_errors=FrozenMapping({**path.standard_errors, name: errors})
@@ -467,12 +455,12 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
-        They show later how much the choice depends on the queries. None
-        if validation queries do not choose. `queries` has the selection
-        measure in each query, shape (K, Q), for K steps.
+        They show later how much the choice depends on the queries. None if validation
+        queries do not choose. `queries` has the selection measure in each query, shape
+        (K, Q), for K steps.
 
-        Models that a study does not store completely are measured here,
-        so that a resumed run has the same values.
+        Models that a study does not store completely are measured here, so that a
+        resumed run has the same values.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -532,8 +520,8 @@ class FoldContext:
             "leave-query-out MAP". They are identical to those of a run with one of
             these measures as its criterion.
         """
-        # Only the convention and the measures of this plan are used; any
-        # of them may select.
+        # Only the convention and the measures of this plan are used; any of them may
+        # select.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -548,8 +536,7 @@ class FoldContext:
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return the untrained ranker of a unit with its parameters.
 
-        It is the final ranker if the plan has one, otherwise the method
-        itself.
+        It is the final ranker if the plan has one, otherwise the method itself.
         """
         parameters = (
             unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -562,8 +549,8 @@ class FoldContext:
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, such as "test", by name.
 
-        They are {} if the fold has no such part, or the model cannot
-        score its documents.
+        They are {} if the fold has no such part, or the model cannot score its
+        documents.
         """
         data = self._parts.get(part)
         return (
@@ -583,8 +570,7 @@ class FoldContext:
             if is_ended_early
             else ()
         )
-        # If all features are constant, any selection is arbitrary:
-        # report all.
+        # If all features are constant, any selection is arbitrary: report all.
         if self._constant_columns.size == ids.size:
             omitted_columns = self._constant_columns
         vali = self._parts.get("vali")
@@ -608,9 +594,8 @@ class FoldContext:
     ) -> dict[str, Floats]:
         """Return each measure in each validation query, by models chosen without this query.
 
-        Each array has shape (Q,) for Q queries. The result is {} without
-        a validation part; see
-        `rankstudio.engine.experiment.results.cross_fit`.
+        Each array has shape (Q,) for Q queries. The result is {} without a validation
+        part; see `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
@@ -639,9 +624,9 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield progress and the steps of a unit, not yet measured.
 
-        They are the models of the method, or those of the final ranker,
-        one for each set of features that the method selects. The latter
-        have the values by which the method compared features.
+        They are the models of the method, or those of the final ranker, one for each
+        set of features that the method selects. The latter have the values by which the
+        method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -658,8 +643,7 @@ class FoldContext:
         # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
-        # Some methods select sums of features; `combinations` has their
-        # weights.
+        # Some methods select sums of features; `combinations` has their weights.
         sets, comparison_rows, combinations = yield from self._select(selector, unit)
         if combinations is None:
             ranker_steps = two_stage_steps(ranker, self.train, sets)
@@ -681,8 +665,7 @@ class FoldContext:
         name = getattr(learner, "measure", None)
         if (
             name is None
-            # A measure has a convention; other parameters may have the
-            # same name.
+            # A measure has a convention; other parameters may have the same name.
             or "convention" not in learner.entry.takes
             or preferences_of(self.plan)
         ):
@@ -733,8 +716,7 @@ class FoldContext:
                     min(1.0, len(step.selected) / step.coef.size),
                 ),
             )
-            # Steps of features are growing sets; iterations only order
-            # the features.
+            # Steps of features are growing sets; iterations only order the features.
             is_growing = entry.step_kind is StepKind.FEATURES
             divisor = (
                 float(self.fold.train.n_documents)
@@ -744,9 +726,8 @@ class FoldContext:
             comparison_values = comparisons(
                 steps, is_growing, entry.candidate_score, divisor
             )
-            # Only estimators whose catalog entry "combines" have this
-            # attribute. There are as many sums as steps that were used:
-            # the path may have ended early.
+            # Only estimators whose catalog entry "combines" have this attribute. There
+            # are as many sums as steps that were used: the path may have ended early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -763,8 +744,8 @@ class FoldContext:
     def _selection_key(self, unit: Unit) -> str:
         """Return a text that is equal for units with the same selection of features.
 
-        It has all parameters of the method, except those that only
-        concern its own ranking.
+        It has all parameters of the method, except those that only concern its own
+        ranking.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -818,10 +799,9 @@ class NestedFold(FoldContext):
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
-        # Train on all queries; validation measures are means over the inner folds.
-        # The last iteration of an optimiser corresponds to the
-        # last one on each inner fold, so a step is pending
-        # until the next one shows that it is not the last.
+        # Train on all queries; validation measures are means over the inner folds. The
+        # last iteration of an optimiser corresponds to the last one on each inner fold,
+        # so a step is pending until the next one shows that it is not the last.
         pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
@@ -838,8 +818,8 @@ class NestedFold(FoldContext):
     ) -> MeasuredPath:
         """Train on the inner folds and on all queries, and return the path with inner measures.
 
-        It has the same numbers as :meth:`work`. `follow` receives every
-        step and progress event, and ends the work by raising.
+        It has the same numbers as :meth:`work`. `follow` receives every step and
+        progress event, and ends the work by raising.
         """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
@@ -849,8 +829,7 @@ class NestedFold(FoldContext):
             ) -> None:
                 follow(self._inner_progress(inner_index, event))
 
-            # A default value keeps the present index for the
-            # function.
+            # A default value keeps the present index for the function.
             paths.append(fold.measured_path(unit, follow_inner))
         self._inner_paths[unit.position] = _InnerPaths(paths)
         return self._with_inner_measures(super().measured_path(unit, follow))
@@ -898,14 +877,13 @@ class NestedFold(FoldContext):
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the queries of the inner folds.
 
-        The corresponding models of the inner folds are measured in each
-        of their queries.
+        The corresponding models of the inner folds are measured in each of their
+        queries.
 
-        `queries` has the selection measure in each query, shape (K, Q),
-        for each inner fold.
+        `queries` has the selection measure in each query, shape (K, Q), for each inner
+        fold.
         """
-        # The inner paths are not needed after this, so they are
-        # removed.
+        # The inner paths are not needed after this, so they are removed.
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too
         # much memory.
@@ -960,22 +938,22 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        # Left-out measures of the whole training part are kept beside
-        # those of the inner folds.
+        # Left-out measures of the whole training part are kept beside those of the
+        # inner folds.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        # Left-out queries, if they select; otherwise the
-        # validation queries of the inner folds.
+        # Left-out queries, if they select; otherwise the validation queries of the
+        # inner folds.
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the feature that ranks best alone, and its measures.
 
-        Its validation measures are the means over the inner folds, each
-        with a best feature of its own.
+        Its validation measures are the means over the inner folds, each with a best
+        feature of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -1018,10 +996,9 @@ class _InnerPaths:
 
         Each array has shape (K,) for the K steps.
         """
-        # For each step: the values of each measure on the k
-        # inner folds. A step is found on an inner path by its
-        # number of features or rounds; the last iteration of an
-        # optimiser, by being the last.
+        # For each step: the values of each measure on the k inner folds. A step is
+        # found on an inner path by its number of features or rounds; the last iteration
+        # of an optimiser, by being the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)
@@ -1039,8 +1016,8 @@ class _InnerPaths:
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
 
-        K counts the steps of the path, Q the validation queries of the
-        inner fold. The result is () if no measure selects.
+        K counts the steps of the path, Q the validation queries of the inner fold. The
+        result is () if no measure selects.
         """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
@@ -1051,8 +1028,8 @@ class _InnerPaths:
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
-            # An inner path may have no model that is as small as that of
-            # the first steps.
+            # An inner path may have no model that is as small as that of the first
+            # steps.
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
             fold_values.append(
@@ -1063,8 +1040,7 @@ class _InnerPaths:
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
         """Return for each inner fold the steps that correspond to the steps at D positions of a path.
 
-        A step is an index on the inner path, None if no step
-        corresponds.
+        A step is an index on the inner path, None if no step corresponds.
         """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
@@ -1084,9 +1060,8 @@ class _InnerPaths:
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
 
-        `x_value` is the step's number of features or rounds, and `final`
-        is True for the last iteration. NaN for an inner fold without a
-        corresponding step.
+        `x_value` is the step's number of features or rounds, and `final` is True for
+        the last iteration. NaN for an inner fold without a corresponding step.
         """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
@@ -1107,8 +1082,8 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
     """Return the index of the last step whose x-value is at most a given one.
 
-    `x_values`, shape (K,), has those of the K steps. The result is None
-    if the first step lies beyond.
+    `x_values`, shape (K,), has those of the K steps. The result is None if the first
+    step lies beyond.
     """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
@@ -1129,8 +1104,7 @@ def _inner_fold_measures(
     if not positions:
         positions = [0]
     values = fold.validation_queries(path, positions)
-    # Row of each step in the tables; any row for None, which is
-    # overwritten below.
+    # Row of each step in the tables; any row for None, which is overwritten below.
     rows = [
         -1 if step is None else positions.index(step % len(path.steps))
         for step in steps
@@ -1167,8 +1141,8 @@ def _until_constant(
     Selectors put features that are constant within every query behind all others; their
     weights are 0. Constant features that are pinned are selected nevertheless.
 
-    `parameters` are those of the method, and `feature_ids`, shape (n,),
-    has the 1-based id of each column.
+    `parameters` are those of the method, and `feature_ids`, shape (n,), has the 1-based
+    id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1186,9 +1160,8 @@ def _selectable_columns(
 ) -> set[int]:
     """Return the columns that a path selects before it ends.
 
-    They vary within queries and are not banned, or are pinned. `varies`,
-    shape (n,), says which columns vary; `feature_ids`, shape (n,), has
-    their 1-based ids.
+    They vary within queries and are not banned, or are pinned. `varies`, shape (n,),
+    says which columns vary; `feature_ids`, shape (n,), has their 1-based ids.
     """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():

@@ -119,8 +119,7 @@ def plan_of_given(
     files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_preprocessing(files.of_folds.values(), plan, dataset)
-    # The plan names its folds only if it has to: without files for some, or
-    # as before.
+    # The plan names its folds only if it has to: without files for some, or as before.
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -155,8 +154,8 @@ def _find_given_files(
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     """Return the model by which a plan ranks in each fold, by fold number, and a note on them.
 
-    The note has the sentences for the user, or is "". Scores from files, and
-    the order of the documents, count as models, too.
+    The note has the sentences for the user, or is "". Scores from files, and the order
+    of the documents, count as models, too.
     """
     # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
@@ -232,8 +231,8 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return a user's scores as the only step, or model, of a path.
 
-    `scores` has the scores of the documents, shape (m,), by the name of
-    their part: "test".
+    `scores` has the scores of the documents, shape (m,), by the name of their part:
+    "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
@@ -357,8 +356,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
-            # Other folds were drawn: which queries were trained on is
-            # unknown.
+            # Other folds were drawn: which queries were trained on is unknown.
             is_unclear = True
             continue
         elif (
@@ -421,8 +419,7 @@ def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
     """Return whether a model was trained on a fold of the same division of the queries."""
     try:
-        # The file of the model has the plan of its run, which says how folds
-        # were made.
+        # The file of the model has the plan of its run, which says how folds were made.
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
     except PlanError:
         return False
@@ -443,8 +440,8 @@ def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        # A part without one query shares the documents of the whole; no query
-        # is number -1.
+        # A part without one query shares the documents of the whole; no query is number
+        # -1.
         full_part, left_out = (
             (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         )

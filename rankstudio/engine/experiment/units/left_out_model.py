@@ -16,12 +16,11 @@ def regularization_of(
 ) -> float | None:
     """Return λ of a model that minimises the leave-query-out error of RankRLS; otherwise None.
 
-    λ is its regularization. Only of such a model can the error of a changed
-    set of features be computed exactly.
+    λ is its regularization. Only of such a model can the error of a changed set of
+    features be computed exactly.
     """
     entry = plan.ranker_entry or plan.entry
-    # The error is that of pairs of documents of the same query, whole queries
-    # left out.
+    # The error is that of pairs of documents of the same query, whole queries left out.
     has_other_pairs = parameters.get("pairs", "query") != "query"
     # A plan that learns from preferences needs data that contain them.
     lacks_preferences = (

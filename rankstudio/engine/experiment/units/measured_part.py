@@ -72,8 +72,8 @@ class MeasuredPart(ScoredPart):
     ) -> MeasuredSteps:
         """Return the mean measures of a path's K models, shape (K,) each.
 
-        The values of `stored_measure` in each query, shape (K, Q), are
-        returned as well; None without such a measure.
+        The values of `stored_measure` in each query, shape (K, Q), are returned as
+        well; None without such a measure.
         """
         mean_tables = []
         query_values = []
@@ -103,8 +103,8 @@ class MeasuredPart(ScoredPart):
         The models need not be those of consecutive steps.
         """
         linear = all(step.linear for step in steps)
-        # Blocks of linear models are scored together; others one by one,
-        # each from its beginning.
+        # Blocks of linear models are scored together; others one by one, each from its
+        # beginning.
         tables = list(self._tables(steps) if linear else map(self._row, steps))
         return {
             name: np.concatenate([table[name] for table in tables])
@@ -129,8 +129,8 @@ class MeasuredPart(ScoredPart):
         """
         rows: list[dict[str, Floats]] = []
         scores: Floats | None = None
-        # The scores of an additive model are those of the step before it
-        # plus a new term, so all earlier steps are scored.
+        # The scores of an additive model are those of the step before it plus a new
+        # term, so all earlier steps are scored.
         for position in range(positions[-1] + 1) if steps[0].additive else positions:
             scores = self.scores(steps[position], scores)
             if position in positions:
@@ -140,8 +140,7 @@ class MeasuredPart(ScoredPart):
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
         """Yield each measure in each query, shape (k, Q), for one block of k steps after the other."""
         if all(step.linear for step in steps):
-            # Limit the memory for weights and scores, and that for
-            # measures in queries.
+            # Limit the memory for weights and scores, and that for measures in queries.
             largest_dimension = max(self._data.n_documents, self._data.n_features)
             block_size = max(
                 1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._n_values)
@@ -204,11 +203,9 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model on left-out queries, by name, with progress.
 
-        `ranker` is trained anew on the features of the step, without
-        each query or pair. The standard errors of the measures, and the
-        values of the selection measure in each query, are
-        stored for
-        `standard_errors` and `queries`.
+        `ranker` is trained anew on the features of the step, without each query or
+        pair. The standard errors of the measures, and the values of the selection
+        measure in each query, are stored for `standard_errors` and `queries`.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
@@ -237,8 +234,8 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, Floats]]:
         """Return the measures of the only query, shape (1,) each.
 
-        Each pair of documents is ranked by a model trained on these
-        columns without the pair.
+        Each pair of documents is ranked by a model trained on these columns without the
+        pair.
         """
         plan = self._plan
         query_data = self._train.whole(
@@ -254,8 +251,7 @@ class LeftOutQueries:
             # AUC compares relevant documents with others, Disagreement all labels
             is_auc = name == "AUC"
             labels = relevant if is_auc else query_data.y
-            # Share of the pairs with different labels that are ranked
-            # correctly.
+            # Share of the pairs with different labels that are ranked correctly.
             area = yield from ranker.pair_area(query_data, columns, labels)
             measures[name] = np.array([area if is_auc else 1.0 - area])
         return measures
@@ -266,8 +262,8 @@ class LeftOutQueries:
         """Return each measure in each query, shape (Q,), by a model trained without the query."""
         train = self._train
         plan = self._plan
-        # Several shards are scored one by one if the method supports
-        # this; otherwise all documents must fit into memory.
+        # Several shards are scored one by one if the method supports this; otherwise
+        # all documents must fit into memory.
         scorer = (
             (yield from ranker.left_out_scorer(train, columns))
             if train.several
@@ -281,8 +277,7 @@ class LeftOutQueries:
         scores = np.zeros(len(query_data.y))
         # A model without features scores every document 0.
         if columns:
-            # BLAS has one thread, so that the scores have the same bits
-            # everywhere.
+            # BLAS has one thread, so that the scores have the same bits everywhere.
             with STEADY:
                 scores = ranker.left_out(query_data, columns)
         return self._evaluator.per_query(scores)

@@ -46,20 +46,18 @@ class ScoredPart:
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a step's model, shape (m,), one per document.
 
-        ``previous_scores``, of the same shape, are those of the previous
-        step, to which an additive model only adds a term.
+        ``previous_scores``, of the same shape, are those of the previous step, to which
+        an additive model only adds a term.
         """
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
 
-        # Sparse values, or dense values that fit into memory.
-        # `_columns` is a copy of the documents with a row per
-        # feature.
+        # Sparse values, or dense values that fit into memory. `_columns` is a copy of
+        # the documents with a row per feature.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(
-                # A model that reads few features needs no copy of all of
-                # them.
+                # A model that reads few features needs no copy of all of them.
                 columns if step.narrow else np.ascontiguousarray(columns),
                 previous_scores,
             )

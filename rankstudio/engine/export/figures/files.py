@@ -87,8 +87,7 @@ def figure_files(
 ) -> list[FigureFile]:
     """Return the files of figures in a folder, with their captions as text files.
 
-    Each is a path with the bytes to write. By default figures are as wide
-    as a column.
+    Each is a path with the bytes to write. By default figures are as wide as a column.
     """
     style = style_of() if style is None else style
     files = []

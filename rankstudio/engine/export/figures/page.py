@@ -85,8 +85,8 @@ class FigurePage:
     def __init__(self, style: FigureStyle) -> None:
         """Make an empty page, with one plot area without a frame.
 
-        `entries` will have the entries of the legend, and `fitters` functions
-        that adapt labels to the width and height of the area, in points.
+        `entries` will have the entries of the legend, and `fitters` functions that
+        adapt labels to the width and height of the area, in points.
         """
         self.style = style
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
@@ -120,8 +120,7 @@ class FigurePage:
     def wrapped(self, text: str, width: float) -> str:
         """Return a text as one line, or as two of similar length if it is wider than `width`.
 
-        The width is in points. A text that does not fit on two lines is
-        cut.
+        The width is in points. A text that does not fit on two lines is cut.
         """
         words = one_line(text).split()
         if len(words) < 2 or self.width(" ".join(words)) <= width:
@@ -167,8 +166,8 @@ class FigurePage:
     ) -> None:
         """Add an axis below, between two values, with its line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``, because there is nothing
-        at k = −1, left of k = 1.
+        Ticks of counts stay within ``tick_range``, because there is nothing at k = −1,
+        left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -235,8 +234,7 @@ class FigurePage:
         style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _MARGIN * em
-        # A first guess of the size of the area, for which the labels are
-        # written.
+        # A first guess of the size of the area, for which the labels are written.
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
         is_fitted = not self._find_other_font(area_width, area_height)
@@ -340,9 +338,8 @@ class FigurePage:
 
         A single legend would have columns of equal width.
         """
-        # Width of the sample beside a name, and of a row.
-        # A tuple of more than two artists is a strip of colors; a tuple of two is a
-        # line with its band.
+        # Width of the sample beside a name, and of a row. A tuple of more than two
+        # artists is a strip of colors; a tuple of two is a line with its band.
         em = self.style.em
         style = self.style
         has_strip = any(
@@ -403,9 +400,8 @@ class FigurePage:
     ) -> None:
         """Write as many ticks on an axis as fit without touching each other.
 
-        `room` is the length of the axis, in points. It is the x axis if
-        there is a `tick_range`, in which ticks of counts stay; otherwise
-        the y axis.
+        `room` is the length of the axis, in points. It is the x axis if there is a
+        `tick_range`, in which ticks of counts stay; otherwise the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
@@ -524,8 +520,8 @@ def value_range(
 ) -> tuple[float, float]:
     """Return the visible range of an axis, padded at both ends.
 
-    It contains all values and the minimum range of the axis. `room` is the
-    padding as a share of the range.
+    It contains all values and the minimum range of the axis. `room` is the padding as a
+    share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:

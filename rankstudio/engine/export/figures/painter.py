@@ -524,8 +524,7 @@ def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
     """Add a strip of colors for many ordered series to the legend.
 
-    Beside it are the names of the first and the last one, as of the values
-    of λ.
+    Beside it are the names of the first and the last one, as of the values of λ.
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
@@ -640,8 +639,7 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
     """Return the range of the axis of the values.
 
-    It is padded at both ends, but begins at 0 for bars without negative
-    values.
+    It is padded at both ends, but begins at 0 for bars without negative values.
     """
     values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
@@ -802,8 +800,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
     """Return a map whose rows have their short texts if there is no room for the name of each.
 
-    A row needs a least height for its name. The rows have the height of the
-    page, or the greatest one of a map, without the titles: 4.2 lines.
+    A row needs a least height for its name. The rows have the height of the page, or
+    the greatest one of a map, without the titles: 4.2 lines.
     """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
@@ -814,10 +812,10 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     """Return the height of all rows of a map, in points.
 
-    Usually each name has its full line. Rows with a title are values on an
-    axis, not all of which need a name: together they are at most 0.62 of
-    the page's width. Rows with full names that also have short ones are as
-    high as the names, but not much more than a usual map.
+    Usually each name has its full line. Rows with a title are values on an axis, not
+    all of which need a name: together they are at most 0.62 of the page's width. Rows
+    with full names that also have short ones are as high as the names, but not much
+    more than a usual map.
     """
     n = max(1, len(figure.rows))
     usual_height = (2.0 if figure.written else ROW) * style.em
@@ -1015,8 +1013,8 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """Write the names of columns; only every i-th if the columns are too narrow.
 
-    `cell` is the width of a column in points. If the names are consecutive
-    numbers, round numbers are written instead of every i-th.
+    `cell` is the width of a column in points. If the names are consecutive numbers,
+    round numbers are written instead of every i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
@@ -1073,8 +1071,7 @@ def _paint_color_bar(
 ) -> None:
     """Paint the bar of colors beside a map, with its numbers and title.
 
-    If small values are the strongest, as for ranks, the first rank is at
-    the top.
+    If small values are the strongest, as for ranks, the first rank is at the top.
     """
     # The colors of the cells, without a frame.
     em = page.style.em

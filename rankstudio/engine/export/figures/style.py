@@ -221,8 +221,7 @@ def style_of(
 def _millimetres(name: str, text: str) -> float:
     """Return the millimetres of a length with a unit, such as "3.5in".
 
-    ParameterError, with the name of the option, is raised if the length is
-    invalid.
+    ParameterError, with the name of the option, is raised if the length is invalid.
     """
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
@@ -239,8 +238,7 @@ def _millimetres(name: str, text: str) -> float:
 def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     """Return the color at a share, from 0 to 1, of the way through some colors.
 
-    `colors` are hexadecimal, without "#"; the way is divided equally among
-    them.
+    `colors` are hexadecimal, without "#"; the way is divided equally among them.
     """
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)

@@ -24,8 +24,7 @@ DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
     """Return a round step that gives about `count` parts of a span, or a few less.
 
-    It is the smallest sufficient product of one of ``steps`` and a power of
-    ten.
+    It is the smallest sufficient product of one of ``steps`` and a power of ten.
     """
     # Any step will do for an empty span.
     if not (span > 0 and math.isfinite(span)):
@@ -65,8 +64,7 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{t:.4g}" for t in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
-    # Large numbers and tiny steps would need too many digits without an
-    # exponent.
+    # Large numbers and tiny steps would need too many digits without an exponent.
     if largest >= 1e6 or step < 1e-7:
         digits = min(
             max(3, math.ceil(math.log10(largest / step)) + 1), 15

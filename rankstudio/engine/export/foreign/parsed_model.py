@@ -73,8 +73,8 @@ def flat_tree(
 ) -> ScoreTree:
     """Return the tree with a root, whose nodes are found by their keys, each once.
 
-    A split is a tuple of feature, threshold, and the keys of the low and the
-    high child.
+    A split is a tuple of feature, threshold, and the keys of the low and the high
+    child.
 
     Parameters
     ----------
@@ -214,8 +214,8 @@ def finite(program: str, value: object) -> float:
 def whole(program: str, value: object, least: int = 0) -> int:
     """Return a whole number of a file, which may be a text.
 
-    `least` is the smallest allowed number. UnreadableModelError is raised
-    for anything else.
+    `least` is the smallest allowed number. UnreadableModelError is raised for anything
+    else.
     """
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))

@@ -232,8 +232,8 @@ def _symmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost with one split for all nodes of a level.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each
-    numeric feature.
+    Its leaves are multiplied by `scale`; `columns` has the column of each numeric
+    feature.
     """
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
@@ -243,8 +243,8 @@ def _symmetric_tree(
     def node_of(key: Any) -> Split | float:
         """Return the node with a key: its level, and the bits of the levels above.
 
-        Levels count down to 0 from that of the last split, the root's. The
-        bits of all levels together are the number of a leaf.
+        Levels count down to 0 from that of the last split, the root's. The bits of all
+        levels together are the number of a leaf.
         """
         level, leaf = key
         if level < 0:
@@ -259,8 +259,8 @@ def _asymmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost whose nodes have splits of their own.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each
-    numeric feature.
+    Its leaves are multiplied by `scale`; `columns` has the column of each numeric
+    feature.
     """
     nodes: dict[int, Any] = {id(tree): tree}
 

@@ -175,8 +175,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin, which is then
-        # written to a second file.
+        # The file of a weighted sum has no place for its origin, which is then written
+        # to a second file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -187,8 +187,8 @@ class ModelFormat:
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of files by their endings.
 
-        These are the given path, whose ending is written "" here, and
-        others next to it.
+        These are the given path, whose ending is written "" here, and others next to
+        it.
         """
         endings = filter(None, [self.beside, ABOUT if self.has_origin_file else ""])
         return {
@@ -207,8 +207,7 @@ class ModelFormat:
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
 
-        `files` has contents by the endings of names; "" is the file at
-        `path`.
+        `files` has contents by the endings of names; "" is the file at `path`.
 
         Raises
         ------

@@ -29,9 +29,8 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
     """Return the weighted sum of columns for m documents, shape (m,).
 
-    The terms are added one after the other in a type of numbers, as the
-    other program does. `X` has shape (m, k); `weights` has pairs of a
-    column and its weight.
+    The terms are added one after the other in a type of numbers, as the other program
+    does. `X` has shape (m, k); `weights` has pairs of a column and its weight.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -45,8 +44,8 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
     The trees are added one after the other, as the other program does.
 
-    A tree is a number, for a leaf, or a tuple of column, threshold, and the
-    trees for values up to the threshold and above it.
+    A tree is a number, for a leaf, or a tuple of column, threshold, and the trees for
+    values up to the threshold and above it.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)

@@ -284,8 +284,7 @@ class _Sheet:
             style = self._format(bottom=1, align="center")
             if sheet_width > 1:
                 last_column = sheet_column + sheet_width - 1
-                # Merged without text, which is written below as text, not
-                # as a formula.
+                # Merged without text, which is written below as text, not as a formula.
                 self._sheet.merge_range(row, sheet_column, row, last_column, "", style)
             self._sheet.write_string(row, sheet_column, _cell_text(group), style)
             sheet_column = sheet_column + sheet_width
@@ -356,8 +355,7 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
         raise MissingExtraError("A table as Parquet", "pyarrow", "parquet") from None
     header, rows = table.numbers(style)
     columns = list(zip(*rows, strict=True)) or [() for _ in header]
-    # Titles of rows are texts, and so are captions of blocks; the rest are
-    # numbers.
+    # Titles of rows are texts, and so are captions of blocks; the rest are numbers.
     n_texts = 2 if table.block_captions else 1
     kinds = [
         pa.string() if index < n_texts else pa.float64() for index in range(len(header))

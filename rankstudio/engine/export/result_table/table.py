@@ -200,8 +200,8 @@ class ResultTable:
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
         """Return the rank of each cell, by row: "best", "second" or "".
 
-        Cells are compared within their column and block. Means that are
-        equal after rounding have the same rank.
+        Cells are compared within their column and block. Means that are equal after
+        rounding have the same rank.
         """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
@@ -283,8 +283,7 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
     """Return for each value whether it is the "best", the "second", or neither, "".
 
-    Equal values share a rank. If all values are equal, no value is the
-    best.
+    Equal values share a rank. If all values are equal, no value is the best.
     """
     levels = sorted(
         {value for value in values if not isnan(value)}, reverse=higher_is_better

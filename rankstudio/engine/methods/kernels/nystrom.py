@@ -352,8 +352,7 @@ def nystrom_features(
 
     Returns
     -------
-    NystromFeatures
-    str
+    NystromFeatures str
         Note on dropped basis vectors; "" if there are none.
 
     Raises

@@ -8,8 +8,8 @@ the rows of query q.
 With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q -
 X^_q w of the model of all queries:
 
-(2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or
-(3) e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.
+(2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or (3)
+e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.
 
 The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive
 definite, and a pivot is below λ / (λ + the greatest e) only by rounding.
@@ -121,8 +121,8 @@ def left_out_errors(
     The residuals e_q of a query q that is left out follow from its residuals r_q in the
     model of all queries, with V (|q|, n) the scaled rows of the query:
 
-    (2) e_q = (I - VV')^-1 r_q, with an unknown per document; or
-    (3) e_q = r_q + V (I - V'V)^-1 V'r_q, with an unknown per eigenvector.
+    (2) e_q = (I - VV')^-1 r_q, with an unknown per document; or (3) e_q = r_q + V (I -
+    V'V)^-1 V'r_q, with an unknown per eigenvector.
 
     The smaller system is solved. Queries with more than ``max_size`` unknowns in both
     are skipped.

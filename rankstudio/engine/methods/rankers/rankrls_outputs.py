@@ -102,8 +102,8 @@ class OutputModels:
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
     """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
-    The smaller matrix is inverted: if RR' (|q|, |q|) is larger than R'R (n, n), then
-    (I - RR')^-1 = I + R (I - R'R)^-1 R' is used.
+    The smaller matrix is inverted: if RR' (|q|, |q|) is larger than R'R (n, n), then (I
+    - RR')^-1 = I + R (I - R'R)^-1 R' is used.
     """
     size, n = rows.shape
     gram = rows @ rows.T if size <= n else rows.T @ rows

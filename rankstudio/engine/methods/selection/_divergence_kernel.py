@@ -4,8 +4,8 @@ The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space
 into boxes one bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c)
 / h,
 
-(1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² / 2),
-(2) H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
+(1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² / 2), (2)
+H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
 
 (3) So the points of a box enter only by the moments of the box, A_l = sum_j w_j s^l / l!.
 (4) In another box, r bandwidths away, their sum at a distance of δ bandwidths from that box's centre is, as
@@ -83,8 +83,8 @@ def _evaluate(
     """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
 
     The boxes, one bandwidth h wide, begin at ``origin``. For an x at the distance δ
-    from the centre of its own box, the kernels of a box add up to the Taylor series
-    (4) of the module's docstring. Boxes more than ``REACH`` bandwidths away add 0. The
+    from the centre of its own box, the kernels of a box add up to the Taylor series (4)
+    of the module's docstring. Boxes more than ``REACH`` bandwidths away add 0. The
     values ascend, so that the series is computed once for all x of a box.
     """
     n_boxes = moments.shape[0]

@@ -239,9 +239,9 @@ class FSMRank(_Weighing):
         A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity;
         or an own symmetric matrix of shape (n, n), or a function that returns it.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
-        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²;
-        log(1 + exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs in the
-        right order that are more than 1 apart.
+        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²; log(1 +
+        exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs in the right
+        order that are more than 1 apart.
     project : bool, default False
         Replace an indefinite A by the nearest positive semidefinite matrix. Absolute
         correlations may be indefinite, and then the objective may not be convex;

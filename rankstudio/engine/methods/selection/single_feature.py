@@ -152,8 +152,8 @@ def measuring_features(
     measure : str
         Name of the measure.
     convention : str or Convention
-        Convention of the measure, or its key. Methods that select by the measure pass
-        a variant of the convention, its objective.
+        Convention of the measure, or its key. Methods that select by the measure pass a
+        variant of the convention, its objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 

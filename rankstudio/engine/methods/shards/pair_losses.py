@@ -410,8 +410,8 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        The estimate comes from evenly spaced documents of each shard. It has shape
-        (n, n), or (n,) for the diagonal alone if there are many features.
+        The estimate comes from evenly spaced documents of each shard. It has shape (n,
+        n), or (n,) for the diagonal alone if there are many features.
         """
         gram: Floats = yield from self._once(_DegreeGram())
         return (

@@ -124,8 +124,8 @@ class TransferController(GivenController):
                 else runs.start(plan, dataset)
             )
 
-            # Compare exactly these two runs: the own one is the
-            # reference, and the ticks of all other runs are removed.
+            # Compare exactly these two runs: the own one is the reference, and the
+            # ticks of all other runs are removed.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))

@@ -141,8 +141,8 @@ class BestSetPanel(Panel):
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
         """Show the sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection, ``best`` about the best
-        set, and ``near`` about the sets as good as that.
+        ``gap`` is about the error of the selection, ``best`` about the best set, and
+        ``near`` about the sets as good as that.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
@@ -168,8 +168,8 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 def _search_text(sized: SizedSubset) -> str:
     """Return the number of sets, and the time of the proof or the searched share, as a text.
 
-    ``sized`` is the best set of one size; it is proved once all sets were
-    searched or excluded.
+    ``sized`` is the best set of one size; it is proved once all sets were searched or
+    excluded.
     """
     if sized.proved:
         text = trn(

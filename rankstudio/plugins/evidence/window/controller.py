@@ -236,8 +236,7 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without them, the step would select another feature. () if none are
-        known.
+        Without them, the step would select another feature. () if none are known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -330,8 +329,7 @@ class EvidenceController(PageController):
     def _show_work(self) -> None:
         """Show the progress of each package, and the panels that apply, with placeholders before results.
 
-        A package is the evidence that one panel shows and that is computed
-        together.
+        A package is the evidence that one panel shows and that is computed together.
         """
         if not self.panel.isVisible():
             return
@@ -396,8 +394,8 @@ class EvidenceController(PageController):
     def _permutes(self) -> bool:
         """Whether to offer losses with features permuted, as losses without them cannot be computed.
 
-        That is the case for a method that selects no features, and for a
-        selection whose evidence is complete and has no losses.
+        That is the case for a method that selects no features, and for a selection
+        whose evidence is complete and has no losses.
         """
         evidence = self.evidence
         model = self._current.model

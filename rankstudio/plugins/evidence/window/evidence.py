@@ -224,8 +224,8 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        No queries can be compared then. Preferences between documents do
-        not count as one ranking.
+        No queries can be compared then. Preferences between documents do not count as
+        one ranking.
         """
         model = self._current.model
         return (
@@ -238,8 +238,8 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector.
 
-        The other parts need exact left-out errors, which are known for
-        pairs of documents within a query.
+        The other parts need exact left-out errors, which are known for pairs of
+        documents within a query.
         """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
@@ -373,9 +373,8 @@ class Evidence(QObject):
     def progress(self, package: Package) -> Progress:
         """Return the state of the computation of a package for the shown selection.
 
-        A package is the evidence that one panel shows; it is absent if it
-        does not apply to the method, and waits if it is to begin without a
-        further click.
+        A package is the evidence that one panel shows; it is absent if it does not
+        apply to the method, and waits if it is to begin without a further click.
         """
         state = self._known.get(self._key) if self._key else None
         key = self._key
@@ -457,9 +456,8 @@ class Evidence(QObject):
     def _search_seconds(self, sets: float) -> float:
         """Estimate the seconds of a search among ``sets`` sets.
 
-        After an unfinished search, its pace gives the estimate: infinity if
-        it searched too few sets. Otherwise, it is a formula that was fitted
-        to measured times.
+        After an unfinished search, its pace gives the estimate: infinity if it searched
+        too few sets. Otherwise, it is a formula that was fitted to measured times.
         """
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
@@ -538,8 +536,8 @@ class Evidence(QObject):
     def _measure_anew(self, state: Known) -> None:
         """Forget losses by another measure than the shown one, so that they are computed again.
 
-        ``state`` is that of the shown selection. A computation of losses by
-        the former measure ends.
+        ``state`` is that of the shown selection. A computation of losses by the former
+        measure ends.
         """
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
@@ -600,8 +598,7 @@ class Evidence(QObject):
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        It says which parts are computed, by which measure, and within which
-        limits.
+        It says which parts are computed, by which measure, and within which limits.
         """
         parts = PARTS[package]
 
@@ -729,9 +726,8 @@ class Evidence(QObject):
     def place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is the study, the run, the number of the fold and the name of the
-        model. None without a study, and for runs or models that are not
-        stored in it.
+        It is the study, the run, the number of the fold and the name of the model. None
+        without a study, and for runs or models that are not stored in it.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -862,8 +858,8 @@ class Evidence(QObject):
     def _n_sets(self, model: SelectedModel) -> int:
         """Return the number of sets of candidates that are as large as the selection.
 
-        A group of columns counts as one feature, in the candidates and in
-        the selection.
+        A group of columns counts as one feature, in the candidates and in the
+        selection.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -883,8 +879,8 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For some methods, training again without deciding queries is added.
-        Infinity if the run has no time.
+        For some methods, training again without deciding queries is added. Infinity if
+        the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)

@@ -533,8 +533,8 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``room`` is the rectangle of the cell; the part beside the bar, for
-        the number, is returned.
+        ``room`` is the rectangle of the cell; the part beside the bar, for the number,
+        is returned.
         """
         bar = QRectF(_bar_room(room))
         share = row.found.probability
@@ -561,8 +561,8 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is
-        no text, or the whole room if nothing is drawn.
+        ``room`` is the rectangle of the cell. None is returned, as there is no text, or
+        the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):
@@ -590,8 +590,8 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``room`` is the rectangle of the cell; the part beside the drawing,
-        for the number, is returned.
+        ``room`` is the rectangle of the cell; the part beside the drawing, for the
+        number, is returned.
         """
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
@@ -781,9 +781,8 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model that uses all features, with each of them permuted.
 
-        They were measured on the validation part if ``by_validation``,
-        otherwise on the training part; ``ids`` and ``names`` are those of
-        the data's columns.
+        They were measured on the validation part if ``by_validation``, otherwise on the
+        training part; ``ids`` and ``names`` are those of the data's columns.
         """
         self.table.placeholder = ""
 
@@ -823,10 +822,9 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the evidence for a selection.
 
-        ``ids`` and ``names`` are those of the data's columns, and
-        ``measure`` is that of the losses. ``permuted`` has losses to show
-        for features without one of their own, and ``costs`` the cost of
-        each feature.
+        ``ids`` and ``names`` are those of the data's columns, and ``measure`` is that
+        of the losses. ``permuted`` has losses to show for features without one of their
+        own, and ``costs`` the cost of each feature.
         """
         stability = evidence.stability
         self.table.placeholder = ""
@@ -864,8 +862,7 @@ class EvidencePanel(Panel):
 def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
     """Return the caption of the panel: how many of n features, and how many halves.
 
-    The halves are of the queries, or of the documents if these are one
-    ranking.
+    The halves are of the queries, or of the documents if these are one ranking.
     """
     if evidence.one_ranking:
         text = trn(
@@ -889,8 +886,7 @@ def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
 def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on how many features above the threshold may be there by chance.
 
-    It is "" if that is not known, as it is not before a pair of halves is
-    done.
+    It is "" if that is not known, as it is not before a pair of halves is done.
     """
     stability = evidence.stability
     bound = (

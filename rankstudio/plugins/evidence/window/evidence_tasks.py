@@ -120,8 +120,8 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        None if no RankRLS ranks with the features, whose exact error could
-        judge sets, or if the computation would take too long.
+        None if no RankRLS ranks with the features, whose exact error could judge sets,
+        or if the computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -142,8 +142,8 @@ class EvidenceTasks:
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with the features of a selection.
 
-        Its exact left-out error compares sets. It is None if another method
-        ranks with the features.
+        Its exact left-out error compares sets. It is None if another method ranks with
+        the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -166,8 +166,7 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size that has all required and no excluded columns.
 
-        It is NO_SUBSET if no set can meet these conditions and those of the
-        method.
+        It is NO_SUBSET if no set can meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only

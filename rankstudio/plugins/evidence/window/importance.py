@@ -130,8 +130,8 @@ class Importance(QObject):
     def _known(self) -> _Known | None:
         """Importance of the shown model on the shown part and by the shown measure, so far.
 
-        It is made on first use. None if the model was not learned from
-        features, or the part has fewer than two queries.
+        It is made on first use. None if the model was not learned from features, or the
+        part has fewer than two queries.
         """
         model = self._current.model
         part = self.part
@@ -263,8 +263,8 @@ class Importance(QObject):
     def _place(self) -> Place | None:
         """Return where the study stores the importance of the shown model.
 
-        It is the study, the run, the number of the fold and a name; None if
-        the model is not stored in a study.
+        It is the study, the run, the number of the fold and a name; None if the model
+        is not stored in a study.
         """
         location = self._evidence.place()
         if location is None:
@@ -327,8 +327,7 @@ def _importance_steps(
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
     """Permute the features of a model on the documents of a part.
 
-    Yield the share of the work that is done, and the importance so far,
-    None at first.
+    Yield the share of the work that is done, and the importance so far, None at first.
     """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only

@@ -47,9 +47,8 @@ class FeatureChange:
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
         """Return the changes by the feature of a column, from those by all features.
 
-        A feature of the set can be removed or replaced by each other
-        feature; another one can be added or replace each feature of the
-        set.
+        A feature of the set can be removed or replaced by each other feature; another
+        one can be added or replace each feature of the set.
         """
         inside = column in changes.features
         if inside:

@@ -675,8 +675,7 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Follow the mouse over a table, and let its rows be dragged into the set.
 
-        ``feature_of`` returns the feature id of a row; id 0 stands for no
-        feature.
+        ``feature_of`` returns the feature id of a row; id 0 stands for no feature.
         """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
@@ -755,8 +754,7 @@ class SetTrayController(Controller):
     def _show(self) -> None:
         """Show the set in the visible trays, and have its changes computed if they are needed.
 
-        Each selection has its own set: the selection itself, until the user
-        edits it.
+        Each selection has its own set: the selection itself, until the user edits it.
         """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
@@ -867,8 +865,8 @@ class SetTrayController(Controller):
     def _offer(self, position: QPoint) -> None:
         """Open a menu with the features whose addition gives the lowest error, the best one first.
 
-        ``position`` is that of the menu on the screen. Any other feature
-        can be chosen in a dialog.
+        ``position`` is that of the menu on the screen. Any other feature can be chosen
+        in a dialog.
         """
         menu = self._new_menu()
         changes = self._known_changes
@@ -889,8 +887,8 @@ class SetTrayController(Controller):
     def _show_menu(self, feature: int, position: QPoint) -> None:
         """Open a menu to remove a feature of the set, by its id, or to replace it.
 
-        The best replacements are listed with the change of the error.
-        ``position`` is that of the menu on the screen.
+        The best replacements are listed with the change of the error. ``position`` is
+        that of the menu on the screen.
         """
         menu = self._new_menu()
         changes = self._known_changes

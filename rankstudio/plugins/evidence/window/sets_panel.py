@@ -189,9 +189,8 @@ def _matrix_row(
 ) -> MatrixRow:
     """Return the row of a set in the matrix, with its label.
 
-    ``above`` is the share by which its error is above the lowest error,
-    ``ids`` are those of the data's columns, and ``selection`` has the ids
-    of the selection.
+    ``above`` is the share by which its error is above the lowest error, ``ids`` are
+    those of the data's columns, and ``selection`` has the ids of the selection.
     """
     features = frozenset(int(ids[column]) for column in columns)
     is_selection = features == selection
@@ -213,10 +212,9 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    ``shares``, (n,), has the share of the sets with each of the data's
-    columns, and ``choices`` the user's condition on a feature by its id.
-    Required and excluded features precede all others, so that the user can
-    free them also if no set has them.
+    ``shares``, (n,), has the share of the sets with each of the data's columns, and
+    ``choices`` the user's condition on a feature by its id. Required and excluded
+    features precede all others, so that the user can free them also if no set has them.
     """
     columns = [
         MatrixColumn(

@@ -113,8 +113,8 @@ class SmallestSetRow(QWidget):
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the smallest set as good as the best, and one other set of the same path.
 
-        The other one is the set that is chosen, or the best one if the
-        smallest is chosen.
+        The other one is the set that is chosen, or the best one if the smallest is
+        chosen.
 
         Parameters
         ----------

@@ -270,8 +270,8 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the gain that is lost with repeated selection.
 
-    Repeated means that each query is left out of the selection, too. The
-    sentence is "" until all queries are done.
+    Repeated means that each query is left out of the selection, too. The sentence is ""
+    until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:

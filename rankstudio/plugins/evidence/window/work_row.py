@@ -91,8 +91,8 @@ class WorkRow(QWidget):
         Parameters
         ----------
         progress : Progress
-            Whether the computation is offered, waits, runs or was stopped;
-            the row is hidden in other states.
+            Whether the computation is offered, waits, runs or was stopped; the row is
+            hidden in other states.
         seconds : float
             Estimated duration; infinity without an estimate.
         share : float

@@ -137,10 +137,9 @@ class CandidateMapPlot(HeatMapPlot):
 
     def key(self) -> tuple[str, str, str]:
         """Return the meanings of the best, the middle and the worst color."""
-        # A color is a share of the step's best score. Of a score whose
-        # least value is selected, the share is the best score divided
-        # by it. Without a zero, it is the position between the worst
-        # and the best score.
+        # A color is a share of the step's best score. Of a score whose least value is
+        # selected, the share is the best score divided by it. Without a zero, it is the
+        # position between the worst and the best score.
         if self._shows_ranks:
             return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
@@ -165,9 +164,8 @@ class CandidateMapPlot(HeatMapPlot):
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
 
-        # The names of all features are measured, shown or not, so that
-        # the columns do not move. Of ten thousand names, measuring the
-        # longest ones is enough.
+        # The names of all features are measured, shown or not, so that the columns do
+        # not move. Of ten thousand names, measuring the longest ones is enough.
         names = nlargest(
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
@@ -258,8 +256,7 @@ class CandidateMapPlot(HeatMapPlot):
             else tr("share of the best score of the step")
         )
 
-        # The scale goes from the first rank, or
-        # the share 0, to the greatest value.
+        # The scale goes from the first rank, or the share 0, to the greatest value.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -313,8 +310,7 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
-        # A name is left of the cells: the point
-        # is moved to the first cell of its row.
+        # A name is left of the cells: the point is moved to the first cell of its row.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -341,17 +337,15 @@ class CandidateMapPlot(HeatMapPlot):
         if full_map is None or self.shown is None:
             return False
 
-        # The visible rows are followed by the
-        # others in the order of the whole map.
+        # The visible rows are followed by the others in the order of the whole map.
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
 
-        # Of iterations and rounds, only some are in the map, and the
-        # marks move between these. Positions are those on the path.
+        # Of iterations and rounds, only some are in the map, and the marks move between
+        # these. Positions are those on the path.
         places = self.shown.places if not full_map.growing else full_map.places
 
-        # Without an inspected feature, any
-        # arrow key leads to the first row.
+        # Without an inspected feature, any arrow key leads to the first row.
         row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
         column = min(
@@ -380,13 +374,11 @@ class CandidateMapPlot(HeatMapPlot):
         for row, column in np.argwhere(self.shown.taken).tolist():
             cell = self._flipped(row), column
 
-            # A dark line on a wider white one is
-            # visible on light and dark cells.
+            # A dark line on a wider white one is visible on light and dark cells.
             outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
             outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
 
-        # A frame around the row of the
-        # inspected feature, with its name.
+        # A frame around the row of the inspected feature, with its name.
         if self._marked_row is not None:
             row_from_below = self._flipped(self._marked_row)
             first_cell = self.cell_rect(frame, row_from_below, 0)
@@ -412,8 +404,7 @@ class CandidateMapPlot(HeatMapPlot):
             self.set_values(np.empty((0, 0)), (), ())
             return
 
-        # Without a shown part, the frame
-        # is as large as the plot allows.
+        # Without a shown part, the frame is as large as the plot allows.
         self.shown = None
         area = self.frame().area
         n_rows = int(area.height() // ROW)
@@ -430,8 +421,8 @@ class CandidateMapPlot(HeatMapPlot):
                 np.abs(np.array(visible.places) - self._step_position).argmin()
             )
 
-        # Colors need values from 0 to 1: the shares, or 1 for the first
-        # rank and 0 for the last.
+        # Colors need values from 0 to 1: the shares, or 1 for the first rank and 0 for
+        # the last.
         values = visible.shares
         if self._shows_ranks:
             values = 1.0 - (visible.ranks - 1.0) / np.maximum(
@@ -476,8 +467,8 @@ class CandidateMapPlot(HeatMapPlot):
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
 
-        # Every ``stride``-th column has a number, but none so close to
-        # the marked one that the two would overlap.
+        # Every ``stride``-th column has a number, but none so close to the marked one
+        # that the two would overlap.
         number_width = max(
             metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0
         )

@@ -77,9 +77,8 @@ class FeaturesController(PageController):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
 
-        # Ids of the inspected feature, whose profile is shown, and of
-        # the feature in the current row of a path, which is inspected
-        # when the row stays for a moment.
+        # Ids of the inspected feature, whose profile is shown, and of the feature in
+        # the current row of a path, which is inspected when the row stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -245,8 +244,7 @@ class FeaturesController(PageController):
                 )
             return
 
-        # Mark the chosen model as well, if
-        # another model of its path is inspected.
+        # Mark the chosen model as well, if another model of its path is inspected.
         chosen = self._current.model
         choice = None
         if (
@@ -259,8 +257,7 @@ class FeaturesController(PageController):
             model.path, model.position, feature_groups_of(model.plan), choice
         )
 
-        # For another feature or another model,
-        # the profile is computed after a pause.
+        # For another feature or another model, the profile is computed after a pause.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -366,8 +363,7 @@ class FeaturesController(PageController):
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
-                # For missing documents, the present
-                # state may have a better reason.
+                # For missing documents, the present state may have a better reason.
                 reason = current.untested
                 panel.say_untested(
                     reason

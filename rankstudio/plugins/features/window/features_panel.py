@@ -447,15 +447,14 @@ class FeaturesPanel(Panel):
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
 
-        # The table's columns depend on the measure, on whether features
-        # have weights rather than importances, and on the number of
-        # digits of the greatest id.
+        # The table's columns depend on the measure, on whether features have weights
+        # rather than importances, and on the number of digits of the greatest id.
         self._measure = "MAP"
         self._linear = True
         self._digits = 2
 
-        # Size of the shown model, ids of the features in the shown
-        # order, and the columns that each step of the path adds.
+        # Size of the shown model, ids of the features in the shown order, and the
+        # columns that each step of the path adds.
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -557,8 +556,7 @@ class FeaturesPanel(Panel):
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
 
-        # The user's row stays marked while
-        # model and features are the same.
+        # The user's row stays marked while model and features are the same.
         if (size, order) != (self._k, self._order) or self.table.current() is None:
             self._k = size
             self._order = order
@@ -714,8 +712,7 @@ class FeaturesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the table and what is below it.
 
-        These are the note on margins, the test measures, and the link to
-        sealed ones.
+        These are the note on margins, the test measures, and the link to sealed ones.
         """
         self._test.setContentsMargins(12, 5, 12, 3)
         self._test.hide()
@@ -734,8 +731,7 @@ class FeaturesPanel(Panel):
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
 
-        # A shortcut and not a key event: the
-        # table would take letters for a search.
+        # A shortcut and not a key event: the table would take letters for a search.
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(lambda: self._toggle(state))
@@ -750,9 +746,9 @@ class FeaturesPanel(Panel):
             (row for row in rows if row.feature_id == self._held_feature), None
         )
 
-        # The row of rank k is the last one of the model with k
-        # features. Banned features have no rank and are far below, so
-        # that the table does not scroll to them.
+        # The row of rank k is the last one of the model with k features. Banned
+        # features have no rank and are far below, so that the table does not scroll to
+        # them.
         rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
@@ -762,8 +758,8 @@ class FeaturesPanel(Panel):
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
 
-        # A tree adds several features at once, so that most rows of
-        # these columns would be empty.
+        # A tree adds several features at once, so that most rows of these columns would
+        # be empty.
         has_rounds = (
             self._shown_path is not None
             and self._shown_path.step_kind is StepKind.ROUNDS
@@ -779,8 +775,8 @@ class FeaturesPanel(Panel):
             column.key: scaled(column.width) for column in columns if not column.stretch
         }
 
-        # The bars of the weights are hidden apart from the numbers, as
-        # if they were a column: the column of weights is then narrower.
+        # The bars of the weights are hidden apart from the numbers, as if they were a
+        # column: the column of weights is then narrower.
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
         longest_id = str(max((row.feature_id for row in rows), default=0))
@@ -788,8 +784,7 @@ class FeaturesPanel(Panel):
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
 
-        # Pixels that are left to the names;
-        # columns are hidden one after the other.
+        # Pixels that are left to the names; columns are hidden one after the other.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:
@@ -814,8 +809,8 @@ class FeaturesPanel(Panel):
             n for n, column in enumerate(model.columns) if column.key == "name"
         )
 
-        # Measuring a name takes 10 µs, and there may be thousands: only
-        # the longest names are measured.
+        # Measuring a name takes 10 µs, and there may be thousands: only the longest
+        # names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
@@ -824,8 +819,7 @@ class FeaturesPanel(Panel):
     def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return the actions of the context menu for a row.
 
-        They are to pin, to ban, and those that other parts of the window
-        offer.
+        They are to pin, to ban, and those that other parts of the window offer.
         """
         pin = tr("Unpin") if row.pinned else tr("Pin")
         ban = tr("Allow again") if row.banned else tr("Ban")
@@ -848,8 +842,8 @@ class FeaturesPanel(Panel):
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if self._rows_are_models and row.rank is not None and row.rank != self._k:
-            # Noted before the model is shown, so that showing it does
-            # not mark its row anew, which would scroll the table.
+            # Noted before the model is shown, so that showing it does not mark its row
+            # anew, which would scroll the table.
             self._k = row.rank
             self.picked.emit(row.rank)
 

@@ -93,8 +93,8 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
 
-        # The minimum is less than that of other plots, so that there is
-        # room for the facts.
+        # The minimum is less than that of other plots, so that there is room for the
+        # facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(
@@ -184,8 +184,7 @@ class InspectorPanel(Panel):
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
         """Show the definition of a feature in a search engine's feature set.
 
-        The feature is that of an id. Nothing is shown if the set does not
-        have it.
+        The feature is that of an id. Nothing is shown if the set does not have it.
         """
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
@@ -297,8 +296,8 @@ class ProfileTables(ColumnArea):
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature in a table for each kind of numbers.
 
-        They are its measures alone and, if it has these, importance,
-        correlations and bounds.
+        They are its measures alone and, if it has these, importance, correlations and
+        bounds.
         """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
@@ -367,8 +366,7 @@ def _indented_definition(definition: str) -> str:
 def _short_definition(definition: str) -> str:
     """Return a definition in one line.
 
-    JSON becomes its name and its template or parameters, and other text
-    stays.
+    JSON becomes its name and its template or parameters, and other text stays.
     """
     if not definition.startswith("{"):
         return definition

@@ -66,8 +66,8 @@ class FeaturesPage(FeaturesController):
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:
         """Return the content of the page: path, explanations and profile side by side."""
-        # Each part with its share of additional width or height, and
-        # its first size in pixels.
+        # Each part with its share of additional width or height, and its first size in
+        # pixels.
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )

@@ -151,8 +151,8 @@ def substitute_sentences(
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
 
-    # Pairs of the least change of the criterion and a
-    # sentence; a negative change is an improvement.
+    # Pairs of the least change of the criterion and a sentence; a negative change is an
+    # improvement.
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
     ranked = (
         [(_greatest_fall(better), _improvements_sentence(better, feature_names))]
@@ -305,8 +305,7 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
         elif not group.others and abs(swap.correlation) < _MIN_SIMILARITY:
             sentences.append(_NOTHING_LIKE)
         else:
-            # All selected features to which this
-            # feature is the most similar one.
+            # All selected features to which this feature is the most similar one.
             near = [
                 f"{feature_names.id(s.removed)} (r = {correlation_text(s.correlation)})"
                 for s in group.swaps
@@ -412,10 +411,9 @@ class SubstitutesPanel(Panel):
         self.link_title("substitute")
         self._shown_substitutes: Substitutes | None = None  # the shown substitutes
 
-        # Ids and names of the data's columns. For the map of runs: the
-        # rank at which each of F folds selected each of n features,
-        # shape (n, F), the run of each successive group of folds, and
-        # the numbers of the folds.
+        # Ids and names of the data's columns. For the map of runs: the rank at which
+        # each of F folds selected each of n features, shape (n, F), the run of each
+        # successive group of folds, and the numbers of the folds.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._ranks: Floats = np.empty((0, 0))
@@ -514,8 +512,7 @@ class SubstitutesPanel(Panel):
         if substitutes is None:
             return
 
-        # Order of selection, from 1, by the
-        # column; 0 for features not in the model.
+        # Order of selection, from 1, by the column; 0 for features not in the model.
         rank = {
             column: position
             for position, column in enumerate(substitutes.selected, start=1)
@@ -525,8 +522,7 @@ class SubstitutesPanel(Panel):
             for column in substitutes.columns
         ]
 
-        # The map of correlations is also made
-        # while the list is shown, for export.
+        # The map of correlations is also made while the list is shown, for export.
         has_correlations = self.switch.value() != RUNS
         self.plot.setAccessibleName(
             tr("Correlation of features")
@@ -582,8 +578,7 @@ class SubstitutesPanel(Panel):
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
 
-        # The color scale goes from the greatest
-        # rank, at least 2, to the first.
+        # The color scale goes from the greatest rank, at least 2, to the first.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         )
@@ -792,8 +787,7 @@ class SubstitutesController(Controller):
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]
 
-        # The folds of a run are successive columns,
-        # in the color of the run's number.
+        # The folds of a run are successive columns, in the color of the run's number.
         groups = [
             ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds))
             for r in records

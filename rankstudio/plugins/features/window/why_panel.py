@@ -163,8 +163,8 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
 
-            # The index is -1 if the chosen feature is not offered; then
-            # the first item, "next on the path", is chosen.
+            # The index is -1 if the chosen feature is not offered; then the first item,
+            # "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
@@ -195,8 +195,7 @@ class DensitiesView(QWidget):
                     ]
                 )
 
-        # If the user has not chosen the right
-        # feature, the item says which one it is.
+        # If the user has not chosen the right feature, the item says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -256,8 +255,7 @@ class WhyPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
 
-        # The caption, which is the title
-        # of the score, may have this term.
+        # The caption, which is the title of the score, may have this term.
         self.link_caption("leave-query-out", "leave-query-out")
         self.plot = named(
             CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
@@ -284,8 +282,8 @@ class WhyPanel(Panel):
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
 
-        # Nothing changes if there are as many views as before. If the
-        # present view is no longer there, the first one is chosen.
+        # Nothing changes if there are as many views as before. If the present view is
+        # no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -382,8 +380,8 @@ class WhyController(Controller):
         # The lead of each selected column over the next candidate.
         self._margins: dict[int, Margin] = {}
 
-        # The column that the user chose for the right plot of
-        # densities, and the path whose features are offered there.
+        # The column that the user chose for the right plot of densities, and the path
+        # whose features are offered there.
         self._other_column: int | None = None
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
@@ -653,8 +651,8 @@ class WhyController(Controller):
     def _on_picked(self, column: int, position: int) -> None:
         """Inspect the feature of a cell and the model of its step.
 
-        The feature is that in a column of the data, and the step has a
-        position on the path.
+        The feature is that in a column of the data, and the step has a position on the
+        path.
         """
         model = self._current.shown.inspected
         dataset = self._session.dataset

@@ -167,8 +167,8 @@ class JudgesPanel(Panel):
     ) -> None:
         """Show rows of texts.
 
-        ``columns`` are the keys and titles of the columns, and ``note`` stands
-        below the table.
+        ``columns`` are the keys and titles of the columns, and ``note`` stands below
+        the table.
         """
         # The first column stretches and is on the left; the others are numbers.
         table_columns = [
@@ -211,8 +211,8 @@ class JudgesController(Controller):
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
 
-        # Results for the data and the runs that
-        # are shown; None until they are computed.
+        # Results for the data and the runs that are shown; None until they are
+        # computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
@@ -220,8 +220,8 @@ class JudgesController(Controller):
         # the run whose labels are flipped now
         self._flipped_run: RunRecord | None = None
 
-        # Agreement and selections are computed in
-        # the background when the panel shows them.
+        # Agreement and selections are computed in the background when the panel shows
+        # them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -544,8 +544,8 @@ class JudgesController(Controller):
             return
         record, flips = self._flips
 
-        # The first column names the feature; the
-        # others are for the shares of flipped labels.
+        # The first column names the feature; the others are for the shares of flipped
+        # labels.
         columns = [("feature", tr("feature"))]
         columns += [
             (str(index), f"{100 * share:g} %")

@@ -112,9 +112,9 @@ def estimates(
     folds, the pooled AUC and the averaged AUC, which is NaN if no fold has both
     classes. ``hats``, (B, m, m), and ``residuals``, (B, m), are the hat matrices H of
     the training sets and their y^ - Hy^; all have the same ``labels``, (m,). The first
-    ``n_positive`` documents are the positive ones. ``folds`` (S, m)
-    is the fold of each document in each splitting, from 0. ``members`` (m,), ``left``
-    (m, m + 1) and ``scores`` (m,) are workspaces.
+    ``n_positive`` documents are the positive ones. ``folds`` (S, m) is the fold of each
+    document in each splitting, from 0. ``members`` (m,), ``left`` (m, m + 1) and
+    ``scores`` (m,) are workspaces.
     """
     m = labels.shape[0]
     for t in range(hats.shape[0]):

@@ -130,9 +130,9 @@ def simulate_auc(
     Parameters
     ----------
     n_examples, positive, n_features, n_informative, shift
-        Documents of two normal classes, as in :class:`TwoClasses`: number, share
-        of positives, features, features that differ between the classes, and by
-        how much; by default all features are informative.
+        Documents of two normal classes, as in :class:`TwoClasses`: number, share of
+        positives, features, features that differ between the classes, and by how much;
+        by default all features are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000

@@ -197,8 +197,8 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model trained on the queries of all other folds.
 
-    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each model,
-    and return the scores.
+    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each model, and
+    return the scores.
     """
     fold_of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
@@ -214,8 +214,8 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if those are known.
 
-    ``chosen``, (Q,), says which queries. The learner needs such a sum of each
-    query, and takes those of all queries if they are already computed.
+    ``chosen``, (Q,), says which queries. The learner needs such a sum of each query,
+    and takes those of all queries if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:

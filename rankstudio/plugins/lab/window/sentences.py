@@ -63,8 +63,8 @@ def deviations_sentence(
 ) -> str:
     """Return sentences on the estimator that is furthest from the truth, and on the standard deviations.
 
-    Only a bias that is clearly larger than its standard error counts. ``texts``
-    has the label and the explanations of each estimator by its name.
+    Only a bias that is clearly larger than its standard error counts. ``texts`` has the
+    label and the explanations of each estimator by its name.
     """
     estimator_texts = [text_of(texts, name) for name in summary.estimators]
     is_clear = np.abs(summary.bias) > np.maximum(

@@ -324,8 +324,8 @@ class VariationPlot(OverlayPlot):
     def figure(self) -> CurvesFigure:
         """Return a figure to export: the curves over the values of the quantity.
 
-        The plot has logarithms of the values if they grow by a factor; the figure
-        has an axis for that.
+        The plot has logarithms of the values if they grow by a factor; the figure has
+        an axis for that.
         """
         x = floats(self._values)
         series = []

@@ -73,8 +73,7 @@ def _begin_figures(
 ) -> Job:
     """Start writing the figures of a paper into the folder ``path``; return the job.
 
-    ``on_done`` is called with their number as a text, and ``on_error`` with a
-    reason.
+    ``on_done`` is called with their number as a text, and ``on_error`` with a reason.
     """
 
     def write() -> int:

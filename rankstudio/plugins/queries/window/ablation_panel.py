@@ -200,8 +200,8 @@ class AblationPanel(Panel):
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of features and the effect of leaving each out.
 
-        ``name`` is that of the measure; with ``several_folds``, a column has
-        the number of folds whose model has the feature.
+        ``name`` is that of the measure; with ``several_folds``, a column has the number
+        of folds whose model has the feature.
         """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
@@ -262,9 +262,8 @@ class AblationPanel(Panel):
     ) -> QRect:
         """Draw the fall as a bar with its interval, if the cell is wide enough.
 
-        ``sign`` is -1 if lower measures are better. The rectangle for the
-        number, which is drawn next, is returned: the whole cell, as numbers
-        are aligned to its right.
+        ``sign`` is -1 if lower measures are better. The rectangle for the number, which
+        is drawn next, is returned: the whole cell, as numbers are aligned to its right.
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):

@@ -216,8 +216,7 @@ class QueryPlot(Plot):
     def numbers(self) -> Numbers:
         """Return the titles of the columns of exported numbers, and a row per query.
 
-        A row has fold, id, numbers of documents, and the measures of both
-        models.
+        A row has fold, id, numbers of documents, and the measures of both models.
         """
         comparison = self.comparison
         header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
@@ -358,8 +357,7 @@ class QueryPlot(Plot):
     def event(self, event: QEvent) -> bool:
         """Use Esc, which otherwise stops runs, to cancel a selection if there is one.
 
-        Qt asks a widget whether it takes a key before a shortcut of the
-        window gets it.
+        Qt asks a widget whether it takes a key before a shortcut of the window gets it.
         """
         is_shortcut = (
             isinstance(event, QKeyEvent)
@@ -404,8 +402,7 @@ class QueryPlot(Plot):
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
         """Extend the outline of a drag from ``start`` to the pixel ``end``.
 
-        It is a free line in the scatter plot, otherwise a band of full
-        height.
+        It is a free line in the scatter plot, otherwise a band of full height.
         """
         if self.mode != SCATTER:
             area = self.frame().area
@@ -523,8 +520,8 @@ def paint_interval(
 ) -> None:
     """Draw an interval from ``low`` to ``high`` over the bar of its value, on the same scale.
 
-    Zero is in the middle of the rectangle ``room``, and half of its width
-    stands for ``largest``; ends beyond it are cut off.
+    Zero is in the middle of the rectangle ``room``, and half of its width stands for
+    ``largest``; ends beyond it are cut off.
     """
     if not largest or isnan(low) or isnan(high):
         return
@@ -545,8 +542,8 @@ def paint_interval(
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     """Return masks, (Q,), of queries with their colors: losses, gains and ties of B.
 
-    Queries that the filter of the list leaves out are faded. They come first,
-    so that the others are drawn over them.
+    Queries that the filter of the list leaves out are faded. They come first, so that
+    the others are drawn over them.
     """
     assert plot.comparison is not None
     gain = plot.comparison.gain

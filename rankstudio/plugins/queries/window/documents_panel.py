@@ -127,8 +127,7 @@ class DocumentsPanel(Panel):
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
-            Its documents, with ranks, scores and contributions of the
-            features.
+            Its documents, with ranks, scores and contributions of the features.
         measure : str
             Name of the measure.
         """
@@ -353,8 +352,7 @@ def _paint_move(
 ) -> None:
     """Draw the rank in B and an arrow, upwards if it is higher than in A.
 
-    Equal ranks get a dot. The color says whether the move improves B's
-    ranking.
+    Equal ranks get a dot. The color says whether the move improves B's ranking.
     """
     moved = row.moved  # number of ranks, positive if B ranks the document higher
     name = "ok" if row.good else "error"

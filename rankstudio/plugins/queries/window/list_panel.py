@@ -211,8 +211,8 @@ class QueryListPanel(Panel):
     def _is_listed(self) -> Bools:
         """Return whether each query of the comparison passes the filters, shape (Q,).
 
-        They are the points that were selected in the plot, the better model,
-        and a text in the query's id.
+        They are the points that were selected in the plot, the better model, and a text
+        in the query's id.
         """
         assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
@@ -355,9 +355,8 @@ class QueryListPanel(Panel):
     ) -> QRect:
         """Draw the difference as a bar, if it is defined and the cell is wide enough.
 
-        ``sign`` is -1 if lower measures are better. The rectangle for the
-        number, which is drawn next, is returned: the whole cell, as numbers
-        are aligned to its right.
+        ``sign`` is -1 if lower measures are better. The rectangle for the number, which
+        is drawn next, is returned: the whole cell, as numbers are aligned to its right.
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference

@@ -268,8 +268,8 @@ class _Sheet(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a figure of the report; other resources are not loaded.
 
-        Qt calls this for each picture in the HTML. The figure is as wide as the
-        text, within limits.
+        Qt calls this for each picture in the HTML. The figure is as wide as the text,
+        within limits.
         """
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:

@@ -51,9 +51,8 @@ def draw_curves(
 ) -> None:
     """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one is chosen, the others are thin and faded.
-    A curve "beside" the chosen one is not: it shows
-    another measure of the same models, to compare.
+    While one is chosen, the others are thin and faded. A curve "beside" the chosen one
+    is not: it shows another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
@@ -87,19 +86,16 @@ def draw_band(
     band = family.band
     if band is None:
         return
-    # The outline of the area: along the lower
-    # ends, and back along the upper ones.
+    # The outline of the area: along the lower ends, and back along the upper ones.
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
-    # No fold has the measure. pyqtgraph
-    # cannot make a polygon of no points.
+    # No fold has the measure. pyqtgraph cannot make a polygon of no points.
     if not is_finite.any():
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray; that
-    # over folds has the color of the accent.
+    # The band of permuted labels is gray; that over folds has the color of the accent.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -219,9 +215,8 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     """Return the box for the name of the smallest model that hides least of the curves.
 
-    Boxes beside its diamond are tried: below, above, at
-    the sides and at the corners. Return None where none
-    is inside the plot area, or there is no such model.
+    Boxes beside its diamond are tried: below, above, at the sides and at the corners.
+    Return None where none is inside the plot area, or there is no such model.
     """
     center = _smallest_pixel(family, frame)
     if center is None:
@@ -257,8 +252,7 @@ def draw_choice(
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
-        # Otherwise all points are at this x,
-        # and the line would only cover them.
+        # Otherwise all points are at this x, and the line would only cover them.
         painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
         painter.drawLine(
             QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
@@ -275,9 +269,8 @@ def draw_inspection(
 ) -> None:
     """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user can inspect another point before
-    choosing it. Both are in the color of the text,
-    to tell them from those of the chosen point.
+    The user can inspect another point before choosing it. Both are in the color of the
+    text, to tell them from those of the chosen point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -307,9 +300,8 @@ def draw_cursor(
 ) -> None:
     """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
 
-    ``x`` is None while the mouse is on no plot.
-    ``pointed`` is the key of a curve; it is None while
-    the mouse is on another plot with the same x axis.
+    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a curve; it
+    is None while the mouse is on another plot with the same x axis.
     """
     if x is None:
         return
@@ -341,13 +333,11 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    # Thousands of points are reduced to a few in
-    # each pixel column (`extremes`); m11 is the
-    # number of device pixels to a logical one.
+    # Thousands of points are reduced to a few in each pixel column (`extremes`); m11 is
+    # the number of device pixels to a logical one.
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        # The line is thin, as a wider
-        # one takes twenty times as long.
+        # The line is thin, as a wider one takes twenty times as long.
         (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -365,10 +355,9 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    A line through them looks the same as one through all
-    points. Return x and y of the remaining points. Return None
-    if there are few points anyway, if some go to the left, or
-    if some are missing (NaN): then all of them are drawn.
+    A line through them looks the same as one through all points. Return x and y of the
+    remaining points. Return None if there are few points anyway, if some go to the
+    left, or if some are missing (NaN): then all of them are drawn.
 
     Parameters
     ----------
@@ -377,8 +366,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
-    # The pixel column of each point, and the
-    # position of the first point of each column.
+    # The pixel column of each point, and the position of the first point of each
+    # column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -390,8 +379,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
-    # Four points a column, side by side in a
-    # row; raveled, they are in drawing order.
+    # Four points a column, side by side in a row; raveled, they are in drawing order.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
@@ -417,9 +405,8 @@ def draw_reference_key(
 ) -> None:
     """Write the name of the dotted line, the level, at the right of the title.
 
-    A name without room is cut at its colon, and then
-    at its end; the box beside the mouse has it in
-    full. With too little room, nothing is written.
+    A name without room is cut at its colon, and then at its end; the box beside the
+    mouse has it in full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -485,15 +472,14 @@ def draw_beside_key(
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    They are two arrays of one length, x and y. The
-    points of the chosen curve occur several times, so
-    that they count more. The box of a name is a grid
-    of points, each of which occurs several times, too.
+    They are two arrays of one length, x and y. The points of the chosen curve occur
+    several times, so that they count more. The box of a name is a grid of points, each
+    of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
-    # the boxes of the names of the curve beside
-    # the chosen one, and of the smallest model
+    # the boxes of the names of the curve beside the chosen one, and of the smallest
+    # model
     for ground in (
         beside_key[2] if beside_key is not None else None,
         _smallest_room(family, frame),
@@ -516,9 +502,8 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve shows another measure of the same
-    models; of several, the first is named. Return
-    None if there is none, or no room for a name.
+    That curve shows another measure of the same models; of several, the first is named.
+    Return None if there is none, or no room for a name.
     """
     beside_curves = [
         (key, curve)
@@ -581,8 +566,7 @@ def _hidden_pixel_counts(
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
-            # the height of the curve in
-            # each pixel column of the box
+            # the height of the curve in each pixel column of the box
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

@@ -40,9 +40,9 @@ MOST_LINES = 12
 class Curve:
     """The points of one curve, in the order in which they came.
 
-    A curve with ``beside`` shows another measure of the models
-    of the chosen curve, such as one on left-out queries. It is
-    there to compare, and has no points to choose.
+    A curve with ``beside`` shows another measure of the models of the chosen curve,
+    such as one on left-out queries. It is there to compare, and has no points to
+    choose.
     """
 
     label: str
@@ -97,8 +97,7 @@ class Band:
     def p_at(self, x: float) -> float | None:
         """Return the p-value at x: the share of permutations that are as good there.
 
-        Return None for a band over folds,
-        and if the band has no point at x.
+        Return None for a band over folds, and if the band has no point at x.
         """
         indices = np.flatnonzero(self.xs == x)
         return (
@@ -118,8 +117,7 @@ class SmallestMark:
         Of the curve.
     x : float
     difference, p : float
-        Its measure less that of the best
-        model, and the p of that difference.
+        Its measure less that of the best model, and the p of that difference.
     """
 
     key: Hashable
@@ -153,8 +151,7 @@ class CurveSet:
     band : Band or None
         An interval around a mean, below the curves.
     smallest : SmallestMark or None
-        The smallest model that is not
-        significantly worse than the best one.
+        The smallest model that is not significantly worse than the best one.
     reference : tuple of (float, str) or None
         A level to compare the curves with, and its name.
     """
@@ -165,9 +162,8 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        # The keys of the family, in the order of its
-        # colors. Curves that are added later, such as
-        # a path between two λ, are not among them.
+        # The keys of the family, in the order of its colors. Curves that are added
+        # later, such as a path between two λ, are not among them.
         self.ordered_keys = tuple(self.curves)
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
@@ -188,8 +184,7 @@ class CurveSet:
     ) -> None:
         """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        It replaces an earlier curve with the key.
-        Without points, the curve is removed.
+        It replaces an earlier curve with the key. Without points, the curve is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -217,8 +212,7 @@ class CurveSet:
     def smallest_value(self) -> float:
         """Return y of the smallest model that is not significantly worse than the best one.
 
-        Return NaN without such a model,
-        and where no curve has that point.
+        Return NaN without such a model, and where no curve has that point.
         """
         mark = self.smallest
         return (
@@ -273,11 +267,10 @@ class CurveSet:
     ) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that the mouse points at.
 
-        ``px`` and ``py`` are the pixel of the mouse. The
-        point has the x nearest to it; of the curves with this
-        x, the one nearest in height is meant. If points
-        coincide, it is the curve that lies on top: the chosen
-        one, else the last. Return None without points.
+        ``px`` and ``py`` are the pixel of the mouse. The point has the x nearest to it;
+        of the curves with this x, the one nearest in height is meant. If points
+        coincide, it is the curve that lies on top: the chosen one, else the last.
+        Return None without points.
         """
         # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
@@ -289,15 +282,13 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            # The nearest point by the horizontal
-            # distance, then by the vertical one.
+            # The nearest point by the horizontal distance, then by the vertical one.
             # The last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             distances = float(across[i]), float(along[i])
-            # Of equally near points, the later one
-            # counts, as its curve lies on top.
+            # Of equally near points, the later one counts, as its curve lies on top.
             if best is None or distances <= best[2]:
                 best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
@@ -307,15 +298,13 @@ class CurveSet:
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
         """Return color and dash of each curve, by its key.
 
-        The curves of the family have the shades of a
-        sequence, in their order. A curve that was added
-        later, such as a path between two λ, has the accent. A
-        curve beside the chosen one has the color of the text.
+        The curves of the family have the shades of a sequence, in their order. A curve
+        that was added later, such as a path between two λ, has the accent. A curve
+        beside the chosen one has the color of the text.
         """
         n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
-        # These are for keys outside the order;
-        # those of the order are replaced below.
+        # These are for keys outside the order; those of the order are replaced below.
         strokes = {
             key: (colors.q("text"), BESIDE_DASH)
             if curve.beside
@@ -368,8 +357,7 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            # The only curve of a family needs no
-            # name; a curve beside it, which is not
+            # The only curve of a family needs no name; a curve beside it, which is not
             # among the family's ordered keys, does.
             named = label and (
                 len(family.ordered_keys) > 1 or key not in family.ordered_keys
@@ -386,10 +374,9 @@ def value_lines(
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     """Return the lines of the box at x that are not on curves: the band, the smallest model, and the level.
 
-    The band is a mean with its interval over folds, or the
-    interval of the criterion with permuted labels, which has a
-    p-value. The smallest model is that which is not significantly
-    worse than the best one. The level is a value to compare with.
+    The band is a mean with its interval over folds, or the interval of the criterion
+    with permuted labels, which has a p-value. The smallest model is that which is not
+    significantly worse than the best one. The level is a value to compare with.
     """
     lines: list[Line] = []
     band = family.band
@@ -429,15 +416,13 @@ def fitting_ranges(
     Parameters
     ----------
     family : CurveSet
-        The chosen curve is in sight as a whole;
-        a few extreme values of others are not.
+        The chosen curve is in sight as a whole; a few extreme values of others are not.
     fixed_x : tuple of float or None
         The x range if it is known before the points are.
     all_points : bool
         Whether all points must be in sight, even extreme ones.
     log_y : bool
-        Whether the y axis is logarithmic;
-        then all points above 0 are in sight.
+        Whether the y axis is logarithmic; then all points above 0 are in sight.
     """
     xs = family.all_xs()
     ys = family.all_ys()
@@ -461,8 +446,7 @@ def fitting_ranges(
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
-    # Values that have to be in sight: the chosen
-    # curve, single points, and the level.
+    # Values that have to be in sight: the chosen curve, single points, and the level.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -473,8 +457,7 @@ def fitting_ranges(
         for curve in family.curves.values()
         if curve.beside and len(curve.ys) == 1
     ]
-    # of a curve that is a single point,
-    # otherwise only the name would be seen
+    # of a curve that is a single point, otherwise only the name would be seen
     keep = np.append(keep, lone_values)
     if level is not None and ys.size:
         keep = np.append(keep, level)
@@ -484,9 +467,8 @@ def fitting_ranges(
 def numbers(family: CurveSet, x_name: str) -> Numbers:
     """Return the points as a table: a row for each x, a column for each curve; NaN where there is none.
 
-    The last columns are the mean and the ends of
-    the band, and for permuted labels its p-value.
-    ``x_name`` is the title of the first column.
+    The last columns are the mean and the ends of the band, and for permuted labels its
+    p-value. ``x_name`` is the title of the first column.
     """
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
@@ -517,10 +499,9 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    It lies ``dx`` points to the right and ``dy`` curves further
-    than the inspected point, or without one than the chosen
-    one; at an end, it stays there. Without either, it is the
-    first point of the first curve. Return None without points.
+    It lies ``dx`` points to the right and ``dy`` curves further than the inspected
+    point, or without one than the chosen one; at an end, it stays there. Without
+    either, it is the first point of the first curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -561,9 +542,8 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    "validation MAP, best 0.5341 at k = 3, λ =
-    2⁶" where there are several curves; ``least``
-    says whether the least value is the best.
+    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
+    ``least`` says whether the least value is the best.
     """
     # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None
@@ -601,8 +581,8 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 label=curve.label,
             )
         )
-        # None without a band, and where it has no
-        # point at x; p only for permuted labels
+        # None without a band, and where it has no point at x; p only for permuted
+        # labels
         band_values = band and band.at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:

@@ -63,9 +63,8 @@ _LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 class CurvesPlot(Plot):
     """Curves over an integer k, one per key; what k is stands below the plots, which share it.
 
-    A click or arrow keys pick a point of a curve; whoever
-    owns the plot answers with `inspect`. A double click
-    or Enter confirms it; the answer is `select`.
+    A click or arrow keys pick a point of a curve; whoever owns the plot answers with
+    `inspect`. A double click or Enter confirms it; the answer is `select`.
 
     Parameters
     ----------
@@ -76,14 +75,12 @@ class CurvesPlot(Plot):
     Attributes
     ----------
     picked : Signal(object, object)
-        Key and x of the point that was
-        clicked or reached by the keys.
+        Key and x of the point that was clicked or reached by the keys.
     zoomed : Signal(object)
         The x range the user zoomed into, None for everything; for `follow_zoom` of a
         linked plot.
     hovered : Signal(object)
-        The x under the mouse, None when it
-        leaves; for `set_cursor` of a linked plot.
+        The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
     """
 
     picked = Signal(object, object)
@@ -92,9 +89,8 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()  # the curves, by key, with band, level and choice
-        # The plot above or below, whose area begins at the
-        # same horizontal pixel; and the pixel at which the
-        # area of this plot would begin without it.
+        # The plot above or below, whose area begins at the same horizontal pixel; and
+        # the pixel at which the area of this plot would begin without it.
         self.aligned: CurvesPlot | None = None
         self._left = 0.0
         # the x under the mouse, here or on a linked plot
@@ -105,15 +101,12 @@ class CurvesPlot(Plot):
         # inspected one
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
-        # the x range that the owner has
-        # set, before there are points
+        # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
-        # x and y range that fit the data,
-        # for a plot that is not zoomed
+        # x and y range that fit the data, for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        # Whether the y axis may be logarithmic, whether
-        # the least value is the best, whether the user has
-        # zoomed, and whether all points must be in sight.
+        # Whether the y axis may be logarithmic, whether the least value is the best,
+        # whether the user has zoomed, and whether all points must be in sight.
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
             False
         )
@@ -237,8 +230,7 @@ class CurvesPlot(Plot):
         x : float
             Its k.
         note : sequence of str
-            Shown beside it while the mouse is
-            elsewhere, the first line bold.
+            Shown beside it while the mouse is elsewhere, the first line bold.
         """
         self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
@@ -384,8 +376,7 @@ class CurvesPlot(Plot):
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
-        # how much farther to the right the
-        # aligned plot would begin by itself
+        # how much farther to the right the aligned plot would begin by itself
         extra = (
             Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left()
             - frame.area.left()
@@ -444,8 +435,7 @@ class CurvesPlot(Plot):
     def hover(self, point: QPointF | None) -> None:
         """Show the values at the mouse's x, first that of the curve which a click would choose.
 
-        Linked plots show their values at the
-        same x; the signal `hovered` has it.
+        Linked plots show their values at the same x; the signal `hovered` has it.
         """
         target = None if point is None else self.hit_test(point)
         if point is None or target is None:
@@ -472,9 +462,8 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            # As many steps as there are points lead
-            # to the first one, and more steps than
-            # any curve has points to the last one.
+            # As many steps as there are points lead to the first one, and more steps
+            # than any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -514,9 +503,8 @@ class CurvesPlot(Plot):
 
         Another scale ends the zoom.
         """
-        # The spread is the ratio of the greatest
-        # value to the least, 0 if one is not above
-        # 0: then there is no logarithmic scale.
+        # The spread is the ratio of the greatest value to the least, 0 if one is not
+        # above 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -533,11 +521,9 @@ class CurvesPlot(Plot):
     def _on_zoom(self, *_: object) -> None:
         """Follow the ranges that the user zoomed into, but not beyond the data.
 
-        Emit `zoomed` with the x range,
-        or None if everything is shown.
+        Emit `zoomed` with the x range, or None if everything is shown.
         """
-        # _auto are the ranges that fit the data.
-        # Nearly the whole x range is no zoom.
+        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -554,8 +540,7 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
         """Return the lines of the box at an x: those of the curves, then those of band and level.
 
-        ``max_lines`` limits the lines of
-        curves, as does the height of the plot.
+        ``max_lines`` limits the lines of curves, as does the height of the plot.
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
@@ -569,9 +554,8 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
-        # Three cases: no cursor; the mouse on this plot, with
-        # a box of as many lines as leave its point uncovered;
-        # or the cursor of a linked plot, with one line.
+        # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
+        # leave its point uncovered; or the cursor of a linked plot, with one line.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -597,8 +581,7 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
-        # After zooming, the point may be
-        # out of sight; then it has no note.
+        # After zooming, the point may be out of sight; then it has no note.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -72,11 +72,9 @@ class OverlaidCurve:
     label : str
     x, y : ndarray of shape (K,)
     notes : tuple of str
-        What is said of each point besides
-        its values: "k = 4 · λ = 2⁶".
+        What is said of each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
-        To the reference, and half the length of
-        the interval; NaN where there is none.
+        To the reference, and half the length of the interval; NaN where there is none.
     dash : tuple of float, optional
         Of the line, where it is not that of its line_style.
     name : str
@@ -120,8 +118,7 @@ class OverlaidCurve:
 class OverlayPlot(Plot):
     """Curves in the colours and dashes of their runs; a band is as wide as the interval of the difference.
 
-    A click picks the nearest point; arrow keys
-    move along a curve and to the next one.
+    A click picks the nearest point; arrow keys move along a curve and to the next one.
 
     Parameters
     ----------
@@ -132,11 +129,9 @@ class OverlayPlot(Plot):
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
     least_height : float
-        In pixels, that the names leave to
-        the curves; else they are not drawn.
+        In pixels, that the names leave to the curves; else they are not drawn.
     one_band : bool
-        Whether only the curve that stands
-        out has a band; else all have.
+        Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool
         Whether names stand at the ends of the curves where there is room; else above
         them.
@@ -194,13 +189,11 @@ class OverlayPlot(Plot):
     def best_point(self) -> Point | None:
         """Return the point with the best value: the position of its curve, and its position on the curve.
 
-        Return None if no value is better than
-        another (``higher_is_better`` is None).
+        Return None if no value is better than another (``higher_is_better`` is None).
         """
         sign = -1.0 if self.higher_is_better is False else 1.0
         curves = () if self.higher_is_better is None else self.curves
-        # pairs of a value, negated where
-        # less is better, and its point
+        # pairs of a value, negated where less is better, and its point
         points = [
             (sign * float(curve.y[i]), (number, i))
             for number, curve in enumerate(curves)
@@ -283,8 +276,7 @@ class OverlayPlot(Plot):
         series = []
         for curve in self.curves:
             y = floats(curve.y)
-            # half the length of the interval,
-            # up and down from the curve
+            # half the length of the interval, up and down from the curve
             half = floats(curve.half)
             has_band = not all(map(isnan, half))
             low: tuple[float, ...] = ()
@@ -348,8 +340,7 @@ class OverlayPlot(Plot):
 
     def readout(self, target: Point) -> list[Line]:
         """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
-        # The target is a curve's position
-        # and the position of a point on it.
+        # The target is a curve's position and the position of a point on it.
         curve = self.curves[target[0]]
         i = target[1]
         size = self.frame().outer.size()
@@ -367,8 +358,7 @@ class OverlayPlot(Plot):
         if curve.reference:
             lines.append(Line(tr("the reference")))
         elif np.isfinite(curve.half[i]):
-            # the interval is the difference
-            # less and plus half its length
+            # the interval is the difference less and plus half its length
             ends = [
                 signed(float(curve.difference[i] + s * curve.half[i]), 4)
                 for s in (-1, 1)
@@ -414,8 +404,7 @@ class OverlayPlot(Plot):
         """
         if not self.curves:
             return False
-        # Without a point to begin with, a step
-        # to the right leads to the first point.
+        # Without a point to begin with, a step to the right leads to the first point.
         number, i = self.inspected or self.chosen or (0, -1 if right > 0 else 0)
         x = self.curves[number].x[max(i, 0)]
         number = max(0, min(len(self.curves) - 1, number + down))
@@ -465,8 +454,8 @@ def below_names(
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
 
-    The result is the map from data, in the two
-    ranges, to pixels of a drawing of ``size``.
+    The result is the map from data, in the two ranges, to pixels of a drawing of
+    ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     if size.height() - names_height < plot.least_height:
@@ -484,13 +473,11 @@ def below_names(
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     """Return the width of the names at the ends of the curves; 0 if they do not stand there.
 
-    They do not if the plot has none there,
-    or they would be too wide or too many.
+    They do not if the plot has none there, or they would be too wide or too many.
     """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
-    # Runs with one model have their names
-    # beside their points, inside the plot.
+    # Runs with one model have their names beside their points, inside the plot.
     metrics = QFontMetricsF(font(SMALL, bold=True))
     named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
     width = (
@@ -520,13 +507,11 @@ def draw_end_names(
 ) -> None:
     """Write the names at the right, each at the height of its curve's end, none over another one.
 
-    A curve without a value has its name at the
-    bottom. Runs with a single point are left out. In
-    the code, curves are called by their positions.
+    A curve without a value has its name at the bottom. Runs with a single point are
+    left out. In the code, curves are called by their positions.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
-    # The last finite value of each curve,
-    # as an array of one or no element.
+    # The last finite value of each curve, as an array of one or no element.
     ends = {
         i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]]
         for i in lines
@@ -539,8 +524,7 @@ def draw_end_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
-    # `apart` moves the heights so that
-    # the lines of text do not overlap
+    # `apart` moves the heights so that the lines of text do not overlap
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
@@ -579,8 +563,7 @@ def draw_point_names(
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
-        # at the right of the marker, or at
-        # the left where there is no room
+        # at the right of the marker, or at the left where there is no room
         left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
         if left_edge + width > right_edge:
             left_edge = max(
@@ -617,10 +600,9 @@ def draw_hint(
 ) -> None:
     """Explain circles and band beside the title, if there is room.
 
-    A circle is at the model that stands for its run in
-    tables. A band is the interval of the difference to the
-    reference. Around the reference itself, it is the
-    interval of the difference to the reference's own circle.
+    A circle is at the model that stands for its run in tables. A band is the interval
+    of the difference to the reference. Around the reference itself, it is the interval
+    of the difference to the reference's own circle.
     """
     parts = (
         [tr("○ model of the table")]
@@ -722,8 +704,7 @@ def draw_point(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
     """Draw the point under the mouse, and rings around the chosen and the inspected one."""
-    # Each point with the dash of its ring:
-    # None for no ring, () for a solid one.
+    # Each point with the dash of its ring: None for no ring, () for a solid one.
     rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
     for point, dash in rings:
         if point is None:
@@ -745,8 +726,7 @@ def draw_names(
 ) -> None:
     """Draw the names of the curves: at their ends, else in rows above the plot area.
 
-    After the last name in the rows follows how
-    many have no room. A low plot has none.
+    After the last name in the rows follows how many have no room. A low plot has none.
     """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -761,8 +741,7 @@ def draw_names(
         < plot.least_height
     ):
         return
-    # `rest_text` says how many names
-    # have no room, such as "and 3 more"
+    # `rest_text` says how many names have no room, such as "and 3 more"
     boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)
@@ -800,9 +779,8 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
 
-    ``filled`` is the share of the plot's height
-    that it fills. Of several bands, that of the
-    curve that stands out is less translucent.
+    ``filled`` is the share of the plot's height that it fills. Of several bands, that
+    of the curve that stands out is less translucent.
     """
     if plot.one_band:
         return (

@@ -50,8 +50,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         if self.log_x:
             low = log10(low)
             high = log10(high)
-        # The closest zoom: a twentieth of a
-        # logarithmic range, or two features.
+        # The closest zoom: a twentieth of a logarithmic range, or two features.
         least = (high - low) / 20 if self.log_x else min(2.0, high - low)
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 
@@ -63,8 +62,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the shown x and y range, in values.
 
-        For a logarithmic axis, pyqtgraph
-        has the exponents (base 10) instead.
+        For a logarithmic axis, pyqtgraph has the exponents (base 10) instead.
         """
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:

@@ -111,8 +111,7 @@ class MapValues:
     groups : tuple of ColumnGroup
         Empty where columns have none.
     square : bool
-        Whether the map is as wide as
-        high, as its columns are its rows.
+        Whether the map is as wide as high, as its columns are its rows.
     """
 
     values: Floats
@@ -135,8 +134,7 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """One row a feature; those of the model are outlined and labelled at the left.
 
-    Rows are called by their ids, and by their
-    names where there is room. A click or the
+    Rows are called by their ids, and by their names where there is room. A click or the
     arrow keys pick a cell, and with it a feature.
 
     Parameters
@@ -163,9 +161,8 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        The base class has its rows from the bottom, so
-        they are passed on in reverse. The chosen cell
-        stays chosen unless it is beyond the new matrix.
+        The base class has its rows from the bottom, so they are passed on in reverse.
+        The chosen cell stays chosen unless it is beyond the new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -225,8 +222,7 @@ class FeatureMapPlot(HeatMapPlot):
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title
         )
-        # Texts under the columns take room only
-        # if there are any (True counts as 1).
+        # Texts under the columns take room only if there are any (True counts as 1).
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(
@@ -264,9 +260,8 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
-        # A column is called by its short text, else by
-        # its whole name; in a square map, whose columns
-        # are the features, by its feature's id.
+        # A column is called by its short text, else by its whole name; in a square map,
+        # whose columns are the features, by its feature's id.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -307,8 +302,7 @@ class FeatureMapPlot(HeatMapPlot):
         row, column = self._at(cell)  # the row from the top
         if self.shown is None:
             return []
-        # The rank of a feature is 0 if
-        # the model has not selected it.
+        # The rank of a feature is 0 if the model has not selected it.
         feature = self.features[row]
         name = (
             tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
@@ -335,9 +329,8 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return False
         rows, columns = self.values.shape
-        # Rows are counted from the bottom. Without
-        # a chosen cell, the start is such that the
-        # step leads to the upper left cell.
+        # Rows are counted from the bottom. Without a chosen cell, the start is such
+        # that the step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -382,9 +375,8 @@ def draw_outlines(
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # Outlines run in the gaps between cells, in the color
-    # of the text. If cells are too small for gaps, those of
-    # a square map are white, to be seen over dark cells.
+    # Outlines run in the gaps between cells, in the color of the text. If cells are too
+    # small for gaps, those of a square map are white, to be seen over dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -424,14 +416,12 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    They lie between ``low`` and ``high``. If
-    there is no room for all, the last targets
+    They lie between ``low`` and ``high``. If there is no room for all, the last targets
     are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
-    # First each is moved on until it is far enough
-    # from the one before. Then, from the last one on,
-    # each is moved back until it is inside the range.
+    # First each is moved on until it is far enough from the one before. Then, from the
+    # last one on, each is moved back until it is inside the range.
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
@@ -492,8 +482,7 @@ def _draw_ticks(
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
-        # The first column of each group, and
-        # the end; without groups, there is one.
+        # The first column of each group, and the end; without groups, there is one.
         starts = list(
             accumulate((group.size for group in plot.shown.groups), initial=0)
         )
@@ -513,8 +502,7 @@ def _draw_groups(
 ) -> None:
     """Draw above each group of columns a line in the color of its run, and the group's label.
 
-    A label without room is shortened to
-    the number of the run, or left out.
+    A label without room is shortened to the number of the run, or left out.
     """
     assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)

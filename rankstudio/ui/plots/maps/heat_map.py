@@ -43,11 +43,9 @@ class ColorBar:
     at : QRectF
         Of the bar, its numbers not counted.
     ticks : sequence of (float, str)
-        Shares of the height, from 0 at the
-        bottom, and what is written there.
+        Shares of the height, from 0 at the bottom, and what is written there.
     title : str
-        What the colours measure, above the
-        bar; "" where that is said elsewhere.
+        What the colours measure, above the bar; "" where that is said elsewhere.
     """
 
     at: QRectF
@@ -70,8 +68,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
 
     Numbers without room are left out.
     """
-    # The gradient is made of 17 shades, from the
-    # color of the least value at the bottom.
+    # The gradient is made of 17 shades, from the color of the least value at the
+    # bottom.
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
@@ -83,9 +81,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # A tick is a share of the bar's height, and the
-    # text of a number. An inner number is written
-    # if it is a line's height away from both ends.
+    # A tick is a share of the bar's height, and the text of a number. An inner number
+    # is written if it is a line's height away from both ends.
     n_lines = rect.height() / _LINE
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
@@ -114,11 +111,10 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 class HeatMapPlot(Plot):
     """Rows from bottom to top (λ ascending), columns from left to right (k), viridis for the value.
 
-    The colours reach no farther beyond the 10th and the 90th
-    percentile than these are apart, so that one bad column
-    does not leave the rest in a single shade; the bar of
-    colours beside the map says by "≤" and "≥" where values lie
-    beyond its ends. A cell without a value shows the ground.
+    The colours reach no farther beyond the 10th and the 90th percentile than these are
+    apart, so that one bad column does not leave the rest in a single shade; the bar of
+    colours beside the map says by "≤" and "≥" where values lie beyond its ends. A cell
+    without a value shows the ground.
 
     Parameters
     ----------
@@ -127,8 +123,7 @@ class HeatMapPlot(Plot):
         What the colours measure: "validation MAP".
     x_label : str
     names : pair of str
-        How row and column are called in
-        the box with values: ("λ", "k").
+        How row and column are called in the box with values: ("λ", "k").
     decimals : int
         Of the values in the box, and in the cells.
     limits : pair of float, optional
@@ -222,10 +217,9 @@ class HeatMapPlot(Plot):
     def color_range(self) -> tuple[float, float]:
         """Return the values at the two ends of the colors.
 
-        A map without fixed limits begins at the least value and
-        ends at the greatest. But no end is farther beyond the 10
-        % or the 90 % quantile than these two are apart, as an
-        outlier would leave all other cells in a single shade.
+        A map without fixed limits begins at the least value and ends at the greatest.
+        But no end is farther beyond the 10 % or the 90 % quantile than these two are
+        apart, as an outlier would leave all other cells in a single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -262,8 +256,7 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        It has three texts: at the bottom,
-        in the middle and at the top.
+        It has three texts: at the bottom, in the middle and at the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -304,8 +297,7 @@ class HeatMapPlot(Plot):
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse.
 
-        Cells with their values written in them
-        (`written`) need no bar of colours.
+        Cells with their values written in them (`written`) need no bar of colours.
         """
         if self.is_empty():
             return
@@ -347,9 +339,8 @@ class HeatMapPlot(Plot):
             + AIR
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
-        # Labels that leave too little width to the
-        # cells are cut at half the width. If that is
-        # too little to be read, they are left out.
+        # Labels that leave too little width to the cells are cut at half the width. If
+        # that is too little to be read, they are left out.
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left_edge))
@@ -362,8 +353,7 @@ class HeatMapPlot(Plot):
     def figure(self) -> MapFigure:
         """Return the map as a figure, its rows from the top, with the chosen and the best cell marked.
 
-        If all values are equal, the bar of
-        colors has one number, in the middle.
+        If all values are equal, the bar of colors has one number, in the middle.
         """
         low, high = self.color_range()
         n = len(self.row_labels)
@@ -444,8 +434,7 @@ class HeatMapPlot(Plot):
         if self.is_empty():
             return False
         rows, columns = self.values.shape
-        # (down, -right) is the cell from which
-        # this step leads to the lower left one.
+        # (down, -right) is the cell from which this step leads to the lower left one.
         row, column = self.inspected_cell or self.chosen or (down, -right)
         self.pick(
             (
@@ -473,8 +462,7 @@ class HeatMapPlot(Plot):
             title=self.axes.title, row=self._said(int(cell[0]), int(cell[1]))
         )
         sentences = [self.note or greatest]
-        # After a change of the values,
-        # a cell may be beyond the map.
+        # After a change of the values, a cell may be beyond the map.
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             sentences.append(
                 tr("chosen: {chosen}").format(chosen=self._said(*self.chosen))
@@ -511,8 +499,7 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
-    # The number of each cell's shade, shape
-    # (R, C); -1 for a cell without a value.
+    # The number of each cell's shade, shape (R, C); -1 for a cell without a value.
     shades = np.clip((values - low) / (high - low), 0, 1)
     numbers = np.where(
         np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
@@ -548,8 +535,7 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)
-        # All cells are about equally large:
-        # if one has no room, none has.
+        # All cells are about equally large: if one has no room, none has.
         if cell.width() < text_width or cell.height() < 14:
             return
         bright = (plot.values[row, column] - low) / (high - low) > _BRIGHT
@@ -563,8 +549,7 @@ def _draw_labels(
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # The name of the rows stands upright if
-    # it is a symbol, else it reads upwards.
+    # The name of the rows stands upright if it is a symbol, else it reads upwards.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
@@ -579,8 +564,7 @@ def _draw_labels(
     painter.restore()
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
-    # Every stride-th row has a label,
-    # so that 15 pixels are between two.
+    # Every stride-th row has a label, so that 15 pixels are between two.
     stride = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
     start = NAME_WIDTH if plot.row_name() else 0.0
     for row in range(0, n_rows, stride):
@@ -596,8 +580,7 @@ def _draw_labels(
         )
         if box.width() > 1:
             painter.drawText(box, RIGHT, text)
-    # Columns have as many labels as an axis
-    # that counts from 1 would have ticks.
+    # Columns have as many labels as an axis that counts from 1 would have ticks.
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
         middle = (xs[column] + xs[column + 1]) / 2

@@ -85,8 +85,7 @@ class MatrixRow:
 class SetMatrixPlot(Plot):
     """Sets from the best one down, features from the most frequent one on; a click on a feature picks it.
 
-    Arrow keys move from feature to
-    feature, and Space or Enter picks.
+    Arrow keys move from feature to feature, and Space or Enter picks.
 
     Parameters
     ----------
@@ -118,8 +117,7 @@ class SetMatrixPlot(Plot):
         columns : sequence of MatrixColumn
             The most frequent first.
         rows : sequence of MatrixRow
-            The best first; the selection is shown
-            last where there is no room for all.
+            The best first; the selection is shown last where there is no room for all.
         n_sets : int
             Of which the rows are some.
         """
@@ -172,8 +170,7 @@ class SetMatrixPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Show the box of the next feature, after an arrow key to the right or left.
 
-        Return whether there was something
-        to do: keys up and down do nothing.
+        Return whether there was something to do: keys up and down do nothing.
         """
         if not right or not self.rows:
             return False
@@ -201,9 +198,8 @@ class SetMatrixPlot(Plot):
     def numbers(self) -> Numbers:
         """Return the matrix as a table, with a row for each set.
 
-        A row has the share by which the error is
-        above that of the best set, the label, and
-        for each feature 1 if the set has it, else 0.
+        A row has the share by which the error is above that of the best set, the label,
+        and for each feature 1 if the set has it, else 0.
         """
         header = [
             "above the best",
@@ -280,8 +276,8 @@ class SetMatrixPlot(Plot):
     def _n_columns(self) -> int:
         """Return how many columns have room, at least one."""
         available_width = max(1.0, self.width() - self._left() - _GAP)
-        # The pitch may be the width divided by a
-        # count: rounding must not lose a column.
+        # The pitch may be the width divided by a count: rounding must not lose a
+        # column.
         count = int(available_width / self._pitch() + 1e-6)
         return min(len(self.columns), max(1, count))
 
@@ -323,8 +319,7 @@ class SetMatrixPlot(Plot):
                 pitch,
             )
             y += row_height
-        # The bars below the last row,
-        # with their numbers in percent.
+        # The bars below the last row, with their numbers in percent.
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -357,9 +352,8 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Write the title of the numbers, and the ids of the features, bold for the shown selection.
 
-        A required feature has a colored ground, and an
-        excluded one is crossed out. The columns begin
-        at ``left_edge`` and are ``pitch`` pixels apart.
+        A required feature has a colored ground, and an excluded one is crossed out. The
+        columns begin at ``left_edge`` and are ``pitch`` pixels apart.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -409,9 +403,8 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Draw a set: how far its error is above that of the best, and which features it has.
 
-        ``label_box`` is the box of the texts, from whose
-        right edge on there is a cell every ``pitch``
-        pixels for each feature of ``columns``.
+        ``label_box`` is the box of the texts, from whose right edge on there is a cell
+        every ``pitch`` pixels for each feature of ``columns``.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))

@@ -14,9 +14,9 @@ Each selected feature appends a row to all of these, and changes the earlier
 ``residual_products``; to forget the last features, only these are computed again. For a
 candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
 
-(1) p = L_q^-1 T_q[A, j]
-(2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
-(3) v = X^_q[:, j] - U p, the residualised held-out feature: u_a'v = f_a - (U'U p)_a,
+(1) p = L_q^-1 T_q[A, j] (2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y]
+- p'along) / s, the weight (3) v = X^_q[:, j] - U p, the residualised held-out feature:
+u_a'v = f_a - (U'U p)_a,
     v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'residual_products
 (4) the error changes by β² v'v - 2 β e_q'v: O(t²) for a query.
 
@@ -186,10 +186,9 @@ def _append_held_out(
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
     These are ``inner``, ``label_products``, ``residual_products`` and ``error``. ``p``
-    and ``f`` (t, BLOCK) are the
-    products of the new feature with the t earlier ones, over the other queries and in
-    the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
-    space.
+    and ``f`` (t, BLOCK) are the products of the new feature with the t earlier ones,
+    over the other queries and in the held-out query, in the coordinates of the factor;
+    ``spare`` (t, BLOCK) is work space.
     """
     # The selected features in the held-out query, in the factor's coordinates: products
     # with each other, the solution, and products with labels and residual; the error.

@@ -7,9 +7,8 @@ before it is selected, v_j the residual of feature j, and w_a = u_a'u_a. Each st
 changes the Schur complement S of the other queries' matrix, and the products V of the
 residuals in this query, for all features j and l, by
 
-(1) S[j, l] -= p_a γ_a[j] γ_a[l]
-(2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]
-(3) d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
+(1) S[j, l] -= p_a γ_a[j] γ_a[l] (2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l] (3) d_a[j]
+= v_j'u_a - ½ γ_a[j] w_a,
 
 A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T
 and V, of which only the entries below the diagonals are stored, are brought up to date

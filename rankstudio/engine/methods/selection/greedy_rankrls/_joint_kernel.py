@@ -5,14 +5,13 @@ group has two numbers in every held-out query: the entry S_jc of the Schur compl
 T_q + λI, and the product V_jc of the residualised held-out features. When feature b is
 selected, they are updated with the γ, d and pivots p of :mod:`_delayed_kernel`:
 
-(1) S_jc ← S_jc - γ_j γ_c p_b
-(2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
+(1) S_jc ← S_jc - γ_j γ_c p_b (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
 
 The criterion with a whole group g added then takes a system of the group's size,
 O(|g|³) for a query:
 
-(3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ
-(4) e'e - 2 β'(e'V_g) + β'V_gg β.
+(3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ (4) e'e - 2
+β'(e'V_g) + β'V_gg β.
 
 The features of groups are listed group by group: those of group g are ``members`` from
 ``starts[g]`` to ``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the
@@ -47,9 +46,9 @@ def follow(
 
     A pair are two features of one group. ``joint`` and ``products`` (blocks, pairs,
     BLOCK) have its products over the other queries and in each held-out query.
-    ``remaining`` (n,) is the mask of features that are not selected.
-    ``members`` lists the features group by group, from ``starts[g]`` on; the pairs of
-    group g begin at ``pairs[g]``.
+    ``remaining`` (n,) is the mask of features that are not selected. ``members`` lists
+    the features group by group, from ``starts[g]`` on; the pairs of group g begin at
+    ``pairs[g]``.
     """
     # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -90,10 +89,10 @@ def costs(
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
     ``open_groups`` are the candidates; the columns of other groups in ``partial`` are
-    not written. ``members`` lists the features
-    group by group, from ``starts[g]`` on; the pairs of group g begin at ``pairs[g]`` in
-    ``joint`` and ``products``. ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are
-    work space for groups of at most s features.
+    not written. ``members`` lists the features group by group, from ``starts[g]`` on;
+    the pairs of group g begin at ``pairs[g]`` in ``joint`` and ``products``. ``factor``
+    (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at most s
+    features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):

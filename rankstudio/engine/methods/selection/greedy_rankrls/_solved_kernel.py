@@ -4,11 +4,10 @@ Each step could keep two numbers for each query and each remaining feature. Inst
 these follow from the rows of the queries' Gram matrices G_q that belong to the selected
 features, A. With b the next feature to be selected, for each query q
 
-(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is the residual of b
-(2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
-(3) T_q[b, j] - z'T_q[A, j] is the pivot row
-(4) X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j]
-(5) v_j'u_b = X^_q[:, j]'u_b - c'T_q[A, j] with v_j the residual of j.
+(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is the
+residual of b (2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b (3) T_q[b, j] - z'T_q[A, j] is
+the pivot row (4) X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j] (5) v_j'u_b = X^_q[:, j]'u_b
+- c'T_q[A, j] with v_j the residual of j.
 
 For each query, only a triangle is kept: with T_q[A, A] + λI = LDL'
 

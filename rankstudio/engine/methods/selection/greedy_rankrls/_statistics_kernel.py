@@ -13,9 +13,8 @@ from it. For each feature j, the state has
 When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its entry of
 the pivot row:
 
-(4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b)
-(5) v_j'v_j ← v_j'v_j - 2 γ v_j'v_b + γ² v_b'v_b
-(6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
+(4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b) (5) v_j'v_j ← v_j'v_j - 2 γ
+v_j'v_b + γ² v_b'v_b (6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
 
 (7) With T[S, S] + λI = LL', the weights w trained on all queries solve LL'w = T[S, y].
 

@@ -248,10 +248,10 @@ def _in_whitened_coordinates(
     shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products of shapes (Q, t),
     with R = L_q^-1 L. U, along and residual_products come from the ``state``.
 
-    In the coordinates in which T[A, A] + λI is the identity, the products of
-    a candidate j with the selected features A over all queries are p = L^-1 T[A, j]. If
-    j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p, its weight
-    is β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β p'b_q.
+    In the coordinates in which T[A, A] + λI is the identity, the products of a
+    candidate j with the selected features A over all queries are p = L^-1 T[A, j]. If j
+    is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p, its weight is
+    β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β p'b_q.
     Quadratic forms in p for many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
