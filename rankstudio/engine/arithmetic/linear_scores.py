@@ -109,6 +109,8 @@ class Linear:
         loss that depends only on score differences within
         queries.
         """
+        # A row for the sum of each block of queries, which
+        # threads compute at the same time.
         parts = self._parts()
         ptr = self.queries.ptr
         self.queries.spread(
