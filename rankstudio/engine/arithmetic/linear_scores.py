@@ -106,6 +106,8 @@ class Linear:
         equals X'weights if the weights of each query sum to 0, as for the gradient of a
         loss that depends only on score differences within queries.
         """
+        # A row for the sum of each block of queries, which
+        # threads compute at the same time.
         parts = self._parts()
         ptr = self.queries.ptr
         self.queries.spread(
