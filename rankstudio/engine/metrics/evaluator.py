@@ -130,7 +130,7 @@ def compile_truth(
     *,
     pairs: bool,
 ) -> Truth:
-    """Compute what measures need of the labels alone, whatever the ranking, in O(m log m).
+    """Compute the numbers of measures that depend only on the labels, not on the ranking, in O(m log m).
 
     Parameters
     ----------
