@@ -46,9 +46,9 @@ class KendallSimilarity:
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         # Scratch space is allocated as numbers of 8 bytes:
-        # n m numbers of 8 bytes are the room for two arrays of n m numbers of 4 bytes.
-        room = np.empty(n * m) if scratch is None else scratch.empty(n * m)
-        self._ranks, self._order = room.view(np.int32).reshape(2, n, m)
+        # n m numbers of 8 bytes have space for two arrays of n m numbers of 4 bytes.
+        numbers = np.empty(n * m) if scratch is None else scratch.empty(n * m)
+        self._ranks, self._order = numbers.view(np.int32).reshape(2, n, m)
         self._n_tied_pairs = np.empty((n, data.ptr.size - 1))
         for j in range(n):
             column = data.X[:, j]

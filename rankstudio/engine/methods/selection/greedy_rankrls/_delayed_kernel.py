@@ -13,7 +13,7 @@ residuals in this query, for all features j and l, by
 
 A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T
 and V, of which only the entries below the diagonals are stored, are brought up to date
-with all kept steps at once. With h kept steps, the next step takes O(h) for each
+with all kept steps at once. With h delayed steps, the next step takes O(h) for each
 feature, and bringing the matrices up to date O(h) for each pair.
 """
 
@@ -68,7 +68,7 @@ def select(
     is work space.
     """
     # What is left of each feature's square over the other queries, plus λ; and γ, d and
-    # the pivots of the kept steps.
+    # the pivots of the delayed steps.
     pivot = state[0]
     rows, halves, pivots = delayed
     terms_of_b = work[:5]
@@ -76,7 +76,7 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
-        # The kept steps' γ and d at b, and the terms of b itself, which the other
+        # The delayed steps' γ and d at b, and the terms of b itself, which the other
         # columns need.
         _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
@@ -179,13 +179,13 @@ def _below(first: int, second: int) -> int:
 def _coefficients(
     k: int, position: int, h: int, delayed: Delayed, space: Floats
 ) -> None:
-    """Write p γ, γ and d of a feature for each of h kept steps to three consecutive rows of ``space``.
+    """Write p γ, γ and d of a feature for each of h delayed steps to three consecutive rows of ``space``.
 
     ``position`` is that of the feature in the matrices, and ``space`` has shape (≥ 3 h,
     BLOCK). A step changes the entry of each pair with this feature. It subtracts these
     numbers, multiplied by γ or d of the other feature.
     """
-    # γ and d of each feature for the kept steps, and the pivots of these steps.
+    # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
@@ -205,14 +205,14 @@ def _subtract(
     row: Floats,
     product: Floats,
 ) -> None:
-    """Subtract the changes of the h kept steps from the entry of a pair of features in both matrices.
+    """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
     A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
     from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of the
     pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows per
     step.
     """
-    # γ and d of each feature for the kept steps.
+    # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):

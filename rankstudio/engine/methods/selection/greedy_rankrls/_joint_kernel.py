@@ -51,7 +51,7 @@ def follow(
     ``members`` lists the features group by group, from ``starts[g]`` on; the pairs of
     group g begin at ``pairs[g]``.
     """
-    # γ and d of each feature for the kept steps, and the pivots of these steps.
+    # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):

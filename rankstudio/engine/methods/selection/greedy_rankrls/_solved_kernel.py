@@ -113,7 +113,8 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        # (3), (4) and (5) of the module's docstring: row, moved and moved - correction of each feature.
+        # (3), (4) and (5) of the module's docstring are row, moved and moved -
+        # correction of each feature.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):

@@ -66,7 +66,7 @@ class SummedRows(QueryData):
         """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
-        squares, rights, labels = statistics.known
+        squares, rights, labels = statistics.query_products
         indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
         gram = statistics.gram[:, indices[:, None], indices]
@@ -76,7 +76,10 @@ class SummedRows(QueryData):
             labels,
         )
         return SummedRows.of(
-            self, Statistics(known=parts, total=total, gram=np.ascontiguousarray(gram))
+            self,
+            Statistics(
+                query_products=parts, total=total, gram=np.ascontiguousarray(gram)
+            ),
         )
 
 
@@ -187,4 +190,6 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     for total in totals:
         tree.add((total,))
     (summed_total,) = tree.result()
-    return Statistics(known=(squares, rights, labels), total=summed_total, gram=gram)
+    return Statistics(
+        query_products=(squares, rights, labels), total=summed_total, gram=gram
+    )

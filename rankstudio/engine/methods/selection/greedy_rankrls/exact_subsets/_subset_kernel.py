@@ -539,7 +539,7 @@ def _limit(task: Task, output: Found) -> float:
     """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
-    # Criteria of the sets, and how many are kept.
+    # Criteria of the stored sets, and how many sets these are.
     _, values, counts = output
     limit: float = greatest_criterion
     if reference.shape[0] == 0 and counts[0] > 0:
