@@ -47,11 +47,11 @@ _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
 
 def defined(text: str) -> str:
-    """Return LightGBM's text of a model, with weight 0 for the leaf of each tree that has no other.
+    """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
 
-    LightGBM does not initialise this weight, which is never used. So the texts of equal
-    models could differ. The head of the text lists the sizes of the trees in bytes,
-    which change with the weights.
+    LightGBM does not initialize this weight, so the texts of equal models could differ.
+    The weight is never used. The head of the text lists the sizes of the trees in
+    bytes, which change with the weights.
     """
     if "\nnum_leaves=1\n" not in text:
         return text
