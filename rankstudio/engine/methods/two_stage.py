@@ -157,9 +157,9 @@ def comparisons(
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
-    # The scores of the last iteration for all sets. For the set of k + 1 features, those
-    # of the set of k are no candidates: NaN. An empty order still has one set, the
-    # empty one.
+    # The scores of the last iteration for all sets. For the set of k + 1 features,
+    # those of the set of k are no candidates: NaN. An empty order still has one set,
+    # the empty one.
     order = steps[-1].selected
     scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))

@@ -520,8 +520,8 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum of
-    the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
+    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum
+    of the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
     labels, and ``relevants`` (L,) is 1 for a relevant level. If ``averaged``, the
     documents of a tie, with equal keys, share their relevance. ``tree`` is None only if
     no ties are averaged: the kernel is then compiled without this branch.
@@ -660,8 +660,8 @@ def _measure_hits(
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
     ``hits`` are the numbers of relevant documents up to each of n ranks. A cut of 0
-    means all ranks. For rank-biased precision, ``persistence`` is the probability that a
-    reader goes on to the next document.
+    means all ranks. For rank-biased precision, ``persistence`` is the probability that
+    a reader goes on to the next document.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -764,8 +764,8 @@ def _preference(
     of the query; a of these are above the relevant document.
 
     ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
-    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In a
-    tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
+    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In
+    a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
     probability.
     """
     divisor = min(n_relevant, n_irrelevant)
@@ -868,8 +868,8 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # (6): of all sets of j of the first n_tied documents, the share j / n_tied
-                # contains this one.
+                # (6): of all sets of j of the first n_tied documents, the share j /
+                # n_tied contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied

@@ -656,8 +656,8 @@ def reading_order(
     last_first : bool, default False
         Whether to return the order itself. By default it is reversed within each query,
         as :func:`rank` expects it, and measures by these conventions read ties
-        backwards. So documents without ids, of which the last comes first, have the same
-        rankings by all conventions.
+        backwards. So documents without ids, of which the last comes first, have the
+        same rankings by all conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None

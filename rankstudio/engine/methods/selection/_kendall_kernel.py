@@ -47,7 +47,8 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
             if values[middle - 1] <= values[middle]:  # in order already
                 continue
             # The merged run is written to `values` from the left, so the left run is
-            # copied first. What remains of the right run at the end is in place already.
+            # copied first. What remains of the right run at the end is in place
+            # already.
             for i in range(start, middle):
                 spare[i] = values[i]
             left = start
@@ -149,8 +150,8 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # The numerator of τ-b: concordant minus discordant pairs. Pairs tied in both
-            # were subtracted twice, so they are added once.
+            # The numerator of τ-b: concordant minus discordant pairs. Pairs tied in
+            # both were subtracted twice, so they are added once.
             balance = (
                 pairs
                 - tied[chosen, q]

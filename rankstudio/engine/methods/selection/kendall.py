@@ -92,8 +92,8 @@ class KendallSimilarity:
                     )
                     out[:, part] = sums
 
-            # The list has no use. But map without threads only runs when it is read, and
-            # errors of threads are only raised then.
+            # The list has no use. But map without threads only runs when it is read,
+            # and errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts))
         return out
 

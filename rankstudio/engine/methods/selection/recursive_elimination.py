@@ -140,9 +140,8 @@ class RecursiveElimination(PathSelector):
         The path is the opposite order of elimination. With t features remaining, the
         one with the smallest |weight| is eliminated, and becomes the t-th of the path.
         So the scores are negative |weights|. The first feature of the path is the one
-        that remains of two, so its scores are |weights|.
-        RankRLS's weights without a query are exact; RankSVM's follow from its gradient
-        and second derivatives.
+        that remains of two, so its scores are |weights|. RankRLS's weights without a
+        query are exact; RankSVM's follow from its gradient and second derivatives.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,

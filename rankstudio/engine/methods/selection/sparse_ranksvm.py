@@ -209,8 +209,8 @@ class SparseRankSVM(PathSelector):
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
-            # A concave penalty has several local minima. So the minimum for the next λ is
-            # searched from that with the convex L1 penalty.
+            # A concave penalty has several local minima. So the minimum for the next λ
+            # is searched from that with the convex L1 penalty.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:

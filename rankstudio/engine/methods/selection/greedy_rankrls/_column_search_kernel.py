@@ -186,10 +186,9 @@ def _append_held_out(
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
     These are ``inner``, ``label_products``, ``residual_products`` and ``error``. ``p``
-    and ``f`` (t, BLOCK) are the
-    products of the new feature with the t earlier ones, over the other queries and in
-    the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
-    space.
+    and ``f`` (t, BLOCK) are the products of the new feature with the t earlier ones,
+    over the other queries and in the held-out query, in the coordinates of the factor;
+    ``spare`` (t, BLOCK) is work space.
     """
     # The selected features in the held-out query, in the factor's coordinates: products
     # with each other, the solution, and products with labels and residual; the error.

@@ -117,9 +117,9 @@ def bring_up(
     The two matrices of each query hold, for every pair of these features, their
     products over the other queries and in this query, without the parts of the selected
     features. ``places``, ascending, are the positions of these columns in the matrices
-    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty, the
-    matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is work
-    space.
+    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty,
+    the matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is
+    work space.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
@@ -208,9 +208,9 @@ def _subtract(
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
     A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
-    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of the
-    pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows per
-    step.
+    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of
+    the pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows
+    per step.
     """
     # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed

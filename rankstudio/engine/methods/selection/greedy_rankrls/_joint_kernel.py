@@ -166,8 +166,8 @@ def _cost(
 ) -> float:
     """Return the criterion with the group's weights β, summed over the queries of block k.
 
-    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e of
-    the labels and V of the group's features. ``pair`` is the position of the group's
+    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e
+    of the labels and V of the group's features. ``pair`` is the position of the group's
     first pair in ``products``.
     """
     # In the held-out queries: the features' products with the residual e of the labels

@@ -279,8 +279,8 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of all queries but a few, ``queries``.
 
-        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by row
-        when a path needs them. This is faster than gathering all other queries.
+        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by
+        row when a path needs them. This is faster than gathering all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
