@@ -77,8 +77,9 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    The arrays are sorted in place; the two spare ones are work space. Insertion inside
-    runs of ``RUN``, then merging from the bottom up: O(n log n).
+    ``key`` and ``item`` are sorted in place; the two spare arrays are work space. Runs
+    of ``RUN`` keys are sorted by insertion, and then merged from the bottom up: O(n log
+    n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -621,7 +622,8 @@ def _ndcg(
 
     ``dcg`` has the sums of discounted gains up to each rank of a query with n
     documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
-    this query.
+    this query. By some conventions, the ``rules``, a query with fewer than ``cut``
+    documents counts 0.
     """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -639,6 +641,7 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
     documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
     this query.
     """
+    # No document has a gain: the convention has a value for such queries.
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0

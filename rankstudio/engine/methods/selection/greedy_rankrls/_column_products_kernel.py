@@ -36,7 +36,8 @@ def _products_in_query(
 
     They are those with itself, with the labels, and with the t selected features, all
     centred within the query. The entries of the column, sorted by row, end before
-    ``stop``. Return the position of its first entry in a later query.
+    ``stop``. ``columns`` has the sparse columns, and the dense labels and selected
+    features. Return the position of the column's first entry in a later query.
     """
     # Labels and selected features, columns of `basis`, are centred, so the column need
     # not be: only its own square needs the mean. Rows without an entry are 0, and each

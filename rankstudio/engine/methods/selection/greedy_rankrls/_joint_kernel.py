@@ -114,11 +114,13 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Write the weights β of a group's features in each query of block k, given the selected features.
+    """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    They solve the system of the Schur complement of the features: their products over
-    the other queries, without the parts of the selected features. It is factorised as
-    LL'. ``pair`` is the position of the group's first pair in ``joint``.
+    The features are added to the selected ones. Their weights β solve a system of their
+    products over the other queries, without the parts that the selected features
+    explain. Its matrix is factorised as LL', in ``factor`` (s, s, BLOCK). The products
+    of a feature with itself and with the labels are in ``state``, those of pairs in
+    ``joint``, from the position ``pair`` on.
     """
     # What is left of the features' squares and of their products with the labels, over
     # the other queries, after the selected features.

@@ -175,7 +175,9 @@ def _follow(
     """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
 
     z and c (t, BLOCK) are the solutions of the two systems of the selected features.
-    Three arrays (TILE, BLOCK) collect sums over the selected features:
+    ``gram[:, places[a]]`` are the products of the a-th selected feature with all
+    features in each query, and ``total[a]`` these products over all queries. Three
+    arrays (TILE, BLOCK) collect sums over the selected features:
 
     - ``row``: minus z times their products over the other queries;
     - ``moved``: minus z times their products in this query;
@@ -285,9 +287,10 @@ def _solve(
 
 @fused
 def side_by_side(grams: Floats, out: Floats) -> None:
-    """Write the Gram matrices (queries, n, n) of a block with the queries on the last axis, (n, n, BLOCK).
+    """Copy the Gram matrices of a block's queries so that the queries are the last axis.
 
-    If the block has fewer queries, it is padded with zeros.
+    ``grams`` has shape (queries, n, n), and ``out`` (n, n, BLOCK). If the block has
+    fewer than BLOCK queries, it is padded with zeros.
     """
     queries = grams.shape[0]
     n = out.shape[0]

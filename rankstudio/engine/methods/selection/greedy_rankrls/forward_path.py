@@ -512,9 +512,9 @@ def _write_block(
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    ``arrays`` are those of the squares, of the products with the labels, and of the
-    labels' own squares, which are the last products. The ``width`` queries are the
-    first ones of the block; the rest becomes 0.
+    ``of_squares`` and ``of_labels`` are written to ``arrays``: those of the squares, of
+    the products with the labels, and of the labels' own squares, which are the last
+    products. The ``width`` queries are the first ones of the block; the rest becomes 0.
     """
     width = of_labels.shape[0]
     for array, values in zip(
