@@ -152,7 +152,7 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     # The arrays of all queries take at most half of the memory limit; beyond it, they
     # are in files.
     limit = budget() / 2
-    blocks = -(-Q // BLOCK)
+    blocks = -(-Q // BLOCK)  # rounded up
     scratch = Scratch(Room(lambda: limit))
     shapes = [(n,), (n,), (), (n + 1, n + 1)]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
@@ -170,8 +170,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of all queries; `lane` is the
-            # position in a block.
+            # A block of the shard may straddle two blocks of all queries, so it is
+            # split where the next one begins. `lane` is the position in a block.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
