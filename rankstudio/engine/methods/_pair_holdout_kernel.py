@@ -61,10 +61,10 @@ def all_pairs(
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
     The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``. ``hat``
-    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all documents,
-    and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of training
-    documents for a loss of differences, else 0; ``border`` is 1/m for a model with a
-    bias, else 0.
+    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all
+    documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of
+    training documents for a loss of differences, else 0; ``border`` is 1/m for a model
+    with a bias, else 0.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):

@@ -187,8 +187,8 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row. A row of importance has one number, which needs
-    # no id: the 0 only gives the list its length.
+    # Feature id of each number of a row. A row of importance has one number, which
+    # needs no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix

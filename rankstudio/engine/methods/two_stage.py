@@ -302,9 +302,9 @@ def combined_steps(
 
 
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
-    """Return weighted sums of the features, shape (m, t), for weights (t, n).
+    """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    The sums are rounded exactly as when a model computes them for its scores.
+    They are rounded exactly as when a model computes them for its scores.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.

@@ -77,8 +77,9 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    The arrays are sorted in place; the two spare ones are work space. Insertion inside
-    runs of ``RUN``, then merging from the bottom up: O(n log n).
+    ``key`` and ``item`` are sorted in place; the two spare arrays are work space. Runs
+    of ``RUN`` keys are sorted by insertion, and then merged from the bottom up: O(n log
+    n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -520,8 +521,8 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum of
-    the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
+    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum
+    of the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
     labels, and ``relevants`` (L,) is 1 for a relevant level. If ``averaged``, the
     documents of a tie, with equal keys, share their relevance. ``tree`` is None only if
     no ties are averaged: the kernel is then compiled without this branch.
@@ -621,7 +622,8 @@ def _ndcg(
 
     ``dcg`` has the sums of discounted gains up to each rank of a query with n
     documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
-    this query.
+    this query. By some conventions, the ``rules``, a query with fewer than ``cut``
+    documents counts 0.
     """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -639,6 +641,7 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
     documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
     this query.
     """
+    # No document has a gain: the convention has a value for such queries.
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0
@@ -660,8 +663,8 @@ def _measure_hits(
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
     ``hits`` are the numbers of relevant documents up to each of n ranks. A cut of 0
-    means all ranks. For rank-biased precision, ``persistence`` is the probability that a
-    reader goes on to the next document.
+    means all ranks. For rank-biased precision, ``persistence`` is the probability that
+    a reader goes on to the next document.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -764,8 +767,8 @@ def _preference(
     of the query; a of these are above the relevant document.
 
     ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
-    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In a
-    tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
+    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In
+    a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
     probability.
     """
     divisor = min(n_relevant, n_irrelevant)
@@ -868,8 +871,8 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # (6): of all sets of j of the first n_tied documents, the share j / n_tied
-                # contains this one.
+                # (6): of all sets of j of the first n_tied documents, the share j /
+                # n_tied contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied

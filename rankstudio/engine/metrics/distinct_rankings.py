@@ -84,9 +84,9 @@ def enter_all(
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
     """Write the positions of all registered rankings into an empty hash table.
 
-    Query q has counts[q] rankings, the first rows of ``codes`` (R, m). ``table`` (T,) is
-    zeros, with T a power of two. It receives the position r · Q + q of row r of query
-    q, plus 1, so that 0 means an empty slot.
+    Query q has counts[q] rankings, the first rows of ``codes`` (R, m). ``table`` (T,)
+    is zeros, with T a power of two. It receives the position r · Q + q of row r of
+    query q, plus 1, so that 0 means an empty slot.
     """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1

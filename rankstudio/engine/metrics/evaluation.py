@@ -242,7 +242,8 @@ def group_by_query(
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
-    # A block are consecutive documents of the same query; these are its first documents.
+    # A block are consecutive documents of the same query; these are its first
+    # documents.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(
         ids[starts], return_index=True, return_inverse=True

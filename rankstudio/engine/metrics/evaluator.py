@@ -130,7 +130,7 @@ def compile_truth(
     *,
     pairs: bool,
 ) -> Truth:
-    """Compute what measures need of the labels alone, whatever the ranking, in O(m log m).
+    """Compute the numbers of measures that depend only on the labels, not on the ranking, in O(m log m).
 
     Parameters
     ----------
@@ -194,6 +194,7 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
 
     ``gain`` (m,) is that of each document, and ``weight`` the discount of each rank.
+    Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
     """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
@@ -532,7 +533,8 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        ``ranked`` (K, m) are labels in ranked order, with marks of ties.
+        ``ranked`` (K, m) are labels in ranked order, with marks of ties. ``rules`` are
+        those of the convention, and say whether ties are in the reverse order.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         # Of each query, all rankings.
@@ -656,8 +658,8 @@ def reading_order(
     last_first : bool, default False
         Whether to return the order itself. By default it is reversed within each query,
         as :func:`rank` expects it, and measures by these conventions read ties
-        backwards. So documents without ids, of which the last comes first, have the same
-        rankings by all conventions.
+        backwards. So documents without ids, of which the last comes first, have the
+        same rankings by all conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None

@@ -169,8 +169,8 @@ class _Function(NamedTuple):
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
         """Call the function with the labels (n,) in ranked order, and return its value.
 
-        ``ties`` is the lengths of ties as a keyword, if the function accepts them. Raise
-        MeasureError if it fails or returns an invalid value.
+        ``ties`` is the lengths of ties as a keyword, if the function accepts them.
+        Raise MeasureError if it fails or returns an invalid value.
         """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False

@@ -96,8 +96,8 @@ def add_to_bins(
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
     """Find the threshold θ of each feature with the greatest |r(θ)|. O(bins).
 
-    r(θ) is the sum of the potentials π of the documents with values above θ. It says how
-    well the threshold orders the weighted pairs.
+    r(θ) is the sum of the potentials π of the documents with values above θ. It says
+    how well the threshold orders the weighted pairs.
 
     ``starts`` (n + 1,) are the positions of the features' first thresholds among all
     thresholds. t thresholds divide the values of a feature into t + 1 bins. ``in_bins``

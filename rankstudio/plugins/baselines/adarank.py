@@ -120,7 +120,8 @@ class AdaRank(LinearRanker):
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
-        # The features in use, in the order of their first use: a dict as an ordered set.
+        # The features in use, in the order of their first use: a dict as an ordered
+        # set.
         order: dict[int, None] = {}
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
@@ -203,10 +204,11 @@ class _QueryMeasures:
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sums of the measures of the weak rankers over queries, and four sums over the queries.
 
-        A weak ranker is a feature in one direction. The weight of a query is exp(-value)
-        for its value of the measure by the model ``message`` (n,); without a model,
-        None, all weights are 1. The four sums are: the weights, the values, the number
-        of queries, and the number of queries that the model does not rank perfectly.
+        A weak ranker is a feature in one direction. The weight of a query is
+        exp(-value) for its value of the measure by the model ``message`` (n,); without
+        a model, None, all weights are 1. The four sums are: the weights, the values,
+        the number of queries, and the number of queries that the model does not rank
+        perfectly.
         """
         n_queries = data.ptr.size - 1
         if message is None:

@@ -111,8 +111,9 @@ class ListNet(LinearRanker):
                 norm = float(np.linalg.norm(gradient))
                 if number == 0:
                     first_norm = norm or 1.0
-                    # A step at the start, which is only yielded if no other one follows:
-                    # if labels are equal within each query, w = 0 is the minimum.
+                    # A step at the start, which is only yielded if no other one
+                    # follows: if labels are equal within each query, w = 0 is the
+                    # minimum.
                     start_step = Step(
                         number=1,
                         selected=features,

@@ -416,7 +416,7 @@ class _BoostedShard:
                     self.bins, self._starts, weights, first, last, in_bins
                 )
 
-            # The list has no use. But map without threads only runs when it is read, and
-            # errors of threads are only raised then.
+            # The list has no use. But map without threads only runs when it is read,
+            # and errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

@@ -93,8 +93,8 @@ class ConvertedTrees(GrownTrees):
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:
         """Score documents X (m, n) by the sum of ``count`` trees from number ``first`` on, shape (m,)."""
-        # While trees are still added, there is no model of all trees: a model is made of
-        # the texts of the requested ones.
+        # While trees are still added, there is no model of all trees: a model is made
+        # of the texts of the requested ones.
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
@@ -166,8 +166,8 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
-        # Recorded from tree to tree: the scores of all documents, the features in use in
-        # the order of their first use (keys), and their gains.
+        # Recorded from tree to tree: the scores of all documents, the features in use
+        # in the order of their first use (keys), and their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -651,8 +651,8 @@ def _value_changes(tree: Mapping[str, Any]) -> dict[int, float]:
     """
     gains: dict[int, float] = {}
     for level, split in enumerate(tree["splits"] or ()):
-        # All nodes of a level have the same split. Bit `level` of a leaf's number is the
-        # side of this split, which becomes the axis of size 2.
+        # All nodes of a level have the same split. Bit `level` of a leaf's number is
+        # the side of this split, which becomes the axis of size 2.
         values, weights = (
             np.array(tree[name], dtype=np.float64).reshape(-1, 2, 2**level)
             for name in ("leaf_values", "leaf_weights")

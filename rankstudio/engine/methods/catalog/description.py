@@ -115,8 +115,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that the records of methods without it
-    # are the same as those of earlier versions.
+    # "summed" is only written where it is set, so that the records of methods without
+    # it are the same as those of earlier versions.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,

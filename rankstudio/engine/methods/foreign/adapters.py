@@ -400,7 +400,7 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
-        # Any other model is kept and predicts the scores. In place of weights, the step
+        # Any other model is part of the step. In place of weights, the step
         # has the model's importances of features, or else ones.
         importance = np.asarray(
             getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64

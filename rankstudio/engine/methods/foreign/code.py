@@ -169,7 +169,8 @@ def method_of(text: str) -> Method:
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
         # In a plan, the beginning of the file's checksum follows after "@". A file with
-        # another checksum has changed; without "@", the beginning is "", which fits any.
+        # another checksum has changed; without "@", the beginning is "", which fits
+        # any.
         if not code.origin.version.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)

@@ -125,7 +125,8 @@ def method_of_command(key: str) -> Method:
         placeholder or no result.
     """
     words = command_words(key)
-    # The placeholders of files and numbers, and the parameters that the command declares.
+    # The placeholders of files and numbers, and the parameters that the command
+    # declares.
     names, settings = _placeholders(key, words)
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
@@ -301,8 +302,8 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # It writes either scores, from which the order follows, or the order itself.
-            # Features without an order have NaN as their scores.
+            # It writes either scores, from which the order follows, or the order
+            # itself. Features without an order have NaN as their scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)

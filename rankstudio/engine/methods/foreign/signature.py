@@ -206,8 +206,8 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
     """Return the texts from which an argument's value is chosen; () if any value is possible.
 
     ``members`` are the types of its annotation, of which ``Literal`` lists texts.
-    ``constraints`` are scikit-learn's. If they allow other values besides texts, such as
-    numbers, there are no choices.
+    ``constraints`` are scikit-learn's. If they allow other values besides texts, such
+    as numbers, there are no choices.
     """
     for member in members:
         if typing.get_origin(member) is Literal:

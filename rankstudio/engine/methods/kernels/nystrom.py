@@ -298,8 +298,8 @@ def _without_columns(
     """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
     Z is ``features`` (m, r). L are its remaining columns, and H the held-out ones, by
-    the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is ``shares`` (h,), and B
-    is ``other`` (|H|, h). Rows are processed in blocks, so that memory is read only
+    the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is ``shares`` (h,), and
+    B is ``other`` (|H|, h). Rows are processed in blocks, so that memory is read only
     once.
     """
     m = len(features)
@@ -421,8 +421,8 @@ def kernel_need(
     )
     # Documents that are read from disk take memory, too.
     free = shape.free - shape.read
-    # Too many basis vectors for the memory, but not too many documents: one basis vector
-    # would fit.
+    # Too many basis vectors for the memory, but not too many documents: one basis
+    # vector would fit.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes

@@ -357,7 +357,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Self:
-        """Fit to further queries, in addition to those of :meth:`fit` and earlier calls.
+        """Fit to further queries, in addition to those of ``fit`` and of earlier calls.
 
         Parameters
         ----------

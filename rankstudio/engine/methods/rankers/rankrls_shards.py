@@ -340,7 +340,8 @@ class LeftOutRankRLS:
         Each document is scored by the model trained without its query.
         """
         scores = np.empty((len(regularizations), len(data.y)))
-        # Some queries at a time; for each λ, `models` (queries, k) has a model for each.
+        # Some queries at a time; for each λ, `models` (queries, k) has a model for
+        # each.
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)

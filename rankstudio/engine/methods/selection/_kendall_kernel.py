@@ -150,8 +150,8 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # The numerator of τ-b: concordant minus discordant pairs. Pairs tied in both
-            # were subtracted twice, so they are added once.
+            # The numerator of τ-b: concordant minus discordant pairs. Pairs tied in
+            # both were subtracted twice, so they are added once.
             balance = (
                 pairs
                 - tied[chosen, q]

@@ -246,8 +246,8 @@ class Ordering:
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
-        # Each round selects the affordable group with the greatest score per cost, until
-        # none is affordable.
+        # Each round selects the affordable group with the greatest score per cost,
+        # until none is affordable.
         gains = worth(best, rules.costs)
         remaining = rules.allowed.copy()
         selected = list[int]()
@@ -490,7 +490,8 @@ def best_first(scores: Floats, k: int) -> Ints:
         # end.
         if not score >= descending[starts[-1]] - max_tie_gap:
             starts.append(index)
-    # Number of each score's level: the level increases by 1 at each start but the first.
+    # Number of each score's level: the level increases by 1 at each start but the
+    # first.
     level_begins = np.zeros(order.size, dtype=np.int64)
     level_begins[starts[1:]] = 1
     level = np.cumsum(level_begins)

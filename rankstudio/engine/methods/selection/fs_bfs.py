@@ -440,8 +440,9 @@ class BestFirstSearch:
         progress before each new node, so that the caller can stop. Features with a
         final weight of 0 are left out of the resulting subset.
         """
-        # An item of the queue begins with the negated measure, because a heap yields its
-        # smallest item. A number follows, by which the earlier of two equal nodes wins.
+        # An item of the queue begins with the negated measure, because a heap yields
+        # its smallest item. A number follows, by which the earlier of two equal nodes
+        # wins.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]

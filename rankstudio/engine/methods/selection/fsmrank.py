@@ -590,8 +590,8 @@ class FSMRankTop(_OfFSMRank):
             truncated = [
                 Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
             ]
-        # The objective of each cut model; and as candidates, the weights of the features
-        # that were not selected before its last one.
+        # The objective of each cut model; and as candidates, the weights of the
+        # features that were not selected before its last one.
         objectives = yield from fsmrank.objectives(
             data, [step.coef for step in truncated]
         )

@@ -45,10 +45,10 @@ class KendallSimilarity:
         self._ptr = data.ptr
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # Scratch space is allocated as numbers of 8 bytes: n m numbers of 8 bytes are
-        # the room for two arrays of n m numbers of 4 bytes.
-        room = np.empty(n * m) if scratch is None else scratch.empty(n * m)
-        self._ranks, self._order = room.view(np.int32).reshape(2, n, m)
+        # Scratch space is allocated as numbers of 8 bytes:
+        # n m numbers of 8 bytes have space for two arrays of n m numbers of 4 bytes.
+        numbers = np.empty(n * m) if scratch is None else scratch.empty(n * m)
+        self._ranks, self._order = numbers.view(np.int32).reshape(2, n, m)
         self._n_tied_pairs = np.empty((n, data.ptr.size - 1))
         for j in range(n):
             column = data.X[:, j]
@@ -92,8 +92,8 @@ class KendallSimilarity:
                     )
                     out[:, part] = sums
 
-            # The list has no use. But map without threads only runs when it is read, and
-            # errors of threads are only raised then.
+            # The list has no use. But map without threads only runs when it is read,
+            # and errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts))
         return out
 

@@ -276,11 +276,11 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| with the weights w at this α, divided by the length of x_j
-    if the lasso scales features. NaN for features that have entered before, for linear
-    combinations of features with a weight, and for features of the order that never
-    enter. ``gram`` (n, n) and ``right`` (n,) are X'X and X'y, and ``attributes`` those
-    of the lasso path.
+    These are |x_j' (y - X w)| with the weights w at this α, divided by the length of
+    x_j if the lasso scales features. NaN for features that have entered before, for
+    linear combinations of features with a weight, and for features of the order that
+    never enter. ``gram`` (n, n) and ``right`` (n,) are X'X and X'y, and ``attributes``
+    those of the lasso path.
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)

@@ -314,7 +314,7 @@ class MutualInformation(ScoredSelector):
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
-        """Return what a document of each bin and label adds to the statistic, to first order, (bins, labels).
+        """Return the effect of one document of each bin and label on the statistic, to first order, (bins, labels).
 
         ``counts`` (bins, labels) are the numbers of documents with a feature's value in
         each bin, and with each label. The result is the derivative of the statistic
@@ -410,7 +410,7 @@ class ChiSquared(MutualInformation):
         )
 
     def gains(self, counts: Floats) -> Floats:
-        """Return what a document of each bin and label adds to χ², to first order, (bins, labels).
+        """Return the effect of one document of each bin and label on χ², to first order, (bins, labels).
 
         ``counts`` (bins, labels) are the numbers of documents. A constant that is the
         same for all documents is left out.

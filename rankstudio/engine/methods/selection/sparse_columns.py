@@ -41,7 +41,7 @@ class _Entries(NamedTuple):
 def joint_counts(
     data: SparseQueryData, columns: slice, edges: Floats, number: Ints, n_labels: int
 ) -> Floats:
-    """Return the documents of each bin and label, of some features, shape (c, bins, labels).
+    """Count the documents of each bin and label for some sparse features, shape (c, bins, labels).
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def joint_counts(
     n_labels : int
         Number of different labels.
     """
+    # The bin of an entry is the number of different edges below its value.
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
@@ -182,9 +183,9 @@ def measure_sums(
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """Return for each entry whether it is the first of its run.
 
-    Entries are the nonzero values of sparse columns, ordered by column and row;
-    ``query`` (m,) is the number of each document's query. A run is the entries of one
-    feature in one query.
+    A run are the entries of one feature in one query. Entries are the nonzero values of
+    sparse columns, ordered by column and row. ``query`` (m,) is the number of each
+    document's query.
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
@@ -205,8 +206,8 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     cells, begins
         Entries, ordered by run, and whether each is the first of its run.
     n_ways : int
-        Twice the number of documents, as the document of a single entry is above or
-        below all others of its query; 0 to keep every run.
+        Twice the number of documents, because the document of a single entry is above
+        or below all others of its query; 0 to merge no runs.
 
     Returns
     -------

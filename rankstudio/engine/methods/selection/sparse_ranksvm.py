@@ -131,9 +131,10 @@ class SparseRankSVM(PathSelector):
         return sums_need(shape, PAIRS)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features by the largest λ for which they have a weight in RankSVM.
+        """Train RankSVM with a decreasing penalty, and return the first k features to get a weight.
 
-        λ is the weight of a penalty on the weights, which decreases in steps.
+        λ is the factor of the penalty, which decreases in steps. Features are in the
+        order of the largest λ for which they have a weight.
         """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
@@ -170,7 +171,7 @@ class SparseRankSVM(PathSelector):
         return Ordering(features=order[:k], candidates=candidates, found=attributes)
 
     def _penalty(self) -> ConcavePenalty:
-        """Return the penalty; raises a ParameterError for parameters out of range."""
+        """Return the penalty on the weights; ParameterError for parameters out of range."""
         return ConcavePenalty(
             self.checked("penalty"),
             self.checked("gamma"),
@@ -181,7 +182,7 @@ class SparseRankSVM(PathSelector):
     def _path(
         self, problem: SparseProblem, penalty: ConcavePenalty, k: int
     ) -> Waiting[tuple[Floats, Floats]]:
-        """Return the values of λ (t,), decreasing, and the weights for each (t, n).
+        """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
         The path ends when k features have had a weight. Both are empty if no feature
         can have one.
@@ -208,8 +209,8 @@ class SparseRankSVM(PathSelector):
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
-            # The next λ starts at the minimum of the convex problem, not of the concave
-            # one.
+            # A concave penalty has several local minima. So the minimum for the next λ
+            # is searched from that with the convex L1 penalty.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:

@@ -47,9 +47,9 @@ def order_statistics(
     if not data.several:
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
-    # A value is stored as an integer of 64 bits, its key, which has the same order. Each
-    # pass over the shards finds the next digit of all keys, from the front. A digit has
-    # 8 bits, or fewer if the counts of all digits would take too much memory.
+    # A value is stored as an integer of 64 bits, its key, which has the same order.
+    # Each pass over the shards finds the next digit of all keys, from the front. A
+    # digit has 8 bits, or fewer if the counts of all digits would take too much memory.
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):

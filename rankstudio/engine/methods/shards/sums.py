@@ -258,10 +258,11 @@ def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
 def combined_models(
     data: TrainingData, combinations: Floats, regularization: float
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Return RankRLS's models with the first 1, 2, … of some weighted sums of the features (t, n).
+    """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    The models have shape (t, t), with a weight per sum; the second result (t,) are
-    their leave-query-out errors. The result of the first pass over the data is cached.
+    ``combinations`` (t, n) are the weights of the sums. The models have shape (t, t),
+    with a weight per sum; the second result (t,) are their leave-query-out errors. The
+    result of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow from those of the features. The Cholesky

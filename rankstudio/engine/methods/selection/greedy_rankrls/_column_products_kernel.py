@@ -36,7 +36,8 @@ def _products_in_query(
 
     They are those with itself, with the labels, and with the t selected features, all
     centred within the query. The entries of the column, sorted by row, end before
-    ``stop``. Return the position of its first entry in a later query.
+    ``stop``. ``columns`` has the sparse columns, and the dense labels and selected
+    features. Return the position of the column's first entry in a later query.
     """
     # Labels and selected features, columns of `basis`, are centred, so the column need
     # not be: only its own square needs the mean. Rows without an entry are 0, and each
@@ -153,8 +154,9 @@ def changes_where_present(
     The rows of ``totals`` (c, t + 2) are the candidates' products over all queries.
     ``inverse`` (t, t) is L^-1, with LL' the regularised Gram matrix of the t selected
     features; ``p`` (c, t) are the candidates' products with these times L^-1. ``S`` and
-    ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) are the corrections for each held-out query,
-    see :func:`column_search._in_whitened_coordinates`.
+    ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the effect of leaving out each query,
+    for products p in these coordinates: p'S p on a pivot, p'H p on the square of a
+    residual, and p'a and p'b on products with labels and residual.
     """
     # The rows of the columns' entries, the first entry of each column, and the query of
     # each row.

@@ -240,7 +240,8 @@ def _change(
     In each query, the candidate with residual v and weight β changes the error by β²
     v'v - 2 β e'v, with the residual e of the t selected features. ``query_products`` (t
     + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
-    all queries; ``work`` (2 t + 5, BLOCK) is work space.
+    all queries. ``state`` has the models of the selected features without each query,
+    and ``work`` (2 t + 5, BLOCK) is work space.
     """
     # The inverse factor of the other queries; and in its coordinates, the held-out
     # features' products with each other, the solution, and products with the residual.

@@ -12,7 +12,7 @@ residuals in this query, for all features j and l, by
 
 A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T
 and V, of which only the entries below the diagonals are stored, are brought up to date
-with all kept steps at once. With h kept steps, the next step takes O(h) for each
+with all kept steps at once. With h delayed steps, the next step takes O(h) for each
 feature, and bringing the matrices up to date O(h) for each pair.
 """
 
@@ -67,7 +67,7 @@ def select(
     is work space.
     """
     # What is left of each feature's square over the other queries, plus λ; and γ, d and
-    # the pivots of the kept steps.
+    # the pivots of the delayed steps.
     pivot = state[0]
     rows, halves, pivots = delayed
     terms_of_b = work[:5]
@@ -75,7 +75,7 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
-        # The kept steps' γ and d at b, and the terms of b itself, which the other
+        # The delayed steps' γ and d at b, and the terms of b itself, which the other
         # columns need.
         _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
@@ -116,9 +116,9 @@ def bring_up(
     The two matrices of each query hold, for every pair of these features, their
     products over the other queries and in this query, without the parts of the selected
     features. ``places``, ascending, are the positions of these columns in the matrices
-    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty, the
-    matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is work
-    space.
+    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty,
+    the matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is
+    work space.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
@@ -178,13 +178,13 @@ def _below(first: int, second: int) -> int:
 def _coefficients(
     k: int, position: int, h: int, delayed: Delayed, space: Floats
 ) -> None:
-    """Write p γ, γ and d of a feature for each of h kept steps to three consecutive rows of ``space``.
+    """Write p γ, γ and d of a feature for each of h delayed steps to three consecutive rows of ``space``.
 
     ``position`` is that of the feature in the matrices, and ``space`` has shape (≥ 3 h,
     BLOCK). A step changes the entry of each pair with this feature. It subtracts these
     numbers, multiplied by γ or d of the other feature.
     """
-    # γ and d of each feature for the kept steps, and the pivots of these steps.
+    # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
@@ -204,14 +204,14 @@ def _subtract(
     row: Floats,
     product: Floats,
 ) -> None:
-    """Subtract the changes of the h kept steps from the entry of a pair of features in both matrices.
+    """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
     A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
-    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of the
-    pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows per
-    step.
+    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of
+    the pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows
+    per step.
     """
-    # γ and d of each feature for the kept steps.
+    # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):

@@ -50,7 +50,7 @@ def follow(
     the features group by group, from ``starts[g]`` on; the pairs of group g begin at
     ``pairs[g]``.
     """
-    # γ and d of each feature for the kept steps, and the pivots of these steps.
+    # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
@@ -113,11 +113,13 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Write the weights β of a group's features in each query of block k, given the selected features.
+    """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    They solve the system of the Schur complement of the features: their products over
-    the other queries, without the parts of the selected features. It is factorised as
-    LL'. ``pair`` is the position of the group's first pair in ``joint``.
+    The features are added to the selected ones. Their weights β solve a system of their
+    products over the other queries, without the parts that the selected features
+    explain. Its matrix is factorised as LL', in ``factor`` (s, s, BLOCK). The products
+    of a feature with itself and with the labels are in ``state``, those of pairs in
+    ``joint``, from the position ``pair`` on.
     """
     # What is left of the features' squares and of their products with the labels, over
     # the other queries, after the selected features.
@@ -165,8 +167,8 @@ def _cost(
 ) -> float:
     """Return the criterion with the group's weights β, summed over the queries of block k.
 
-    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e of
-    the labels and V of the group's features. ``pair`` is the position of the group's
+    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e
+    of the labels and V of the group's features. ``pair`` is the position of the group's
     first pair in ``products``.
     """
     # In the held-out queries: the features' products with the residual e of the labels

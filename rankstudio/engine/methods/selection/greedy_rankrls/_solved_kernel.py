@@ -87,11 +87,11 @@ def select(
 
     In every query, two systems of the t earlier features give the residual of the new
     one. Its products with the residuals of the remaining features update their numbers
-    in ``state``. ``ascending`` (t,) are the positions of the earlier features by column,
-    the order of memory. ``gram[:, places[a]]`` are the products of the a-th selected feature with
-    all features in each query, and ``total`` (t + 1, n) these products over all queries
-    of all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
-    6 + 3 TILE, BLOCK) is work space.
+    in ``state``. ``ascending`` (t,) are the positions of the earlier features by
+    column, the order of memory. ``gram[:, places[a]]`` are the products of the a-th
+    selected feature with all features in each query, and ``total`` (t + 1, n) these
+    products over all queries of all shards. ``remaining`` are the columns that are not
+    selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is work space.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
@@ -112,7 +112,8 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        # (3), (4) and (5) of the module's docstring: row, moved and moved - correction of each feature.
+        # (3), (4) and (5) of the module's docstring are row, moved and moved -
+        # correction of each feature.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):
@@ -173,7 +174,9 @@ def _follow(
     """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
 
     z and c (t, BLOCK) are the solutions of the two systems of the selected features.
-    Three arrays (TILE, BLOCK) collect sums over the selected features:
+    ``gram[:, places[a]]`` are the products of the a-th selected feature with all
+    features in each query, and ``total[a]`` these products over all queries. Three
+    arrays (TILE, BLOCK) collect sums over the selected features:
 
     - ``row``: minus z times their products over the other queries;
     - ``moved``: minus z times their products in this query;
@@ -283,9 +286,10 @@ def _solve(
 
 @fused
 def side_by_side(grams: Floats, out: Floats) -> None:
-    """Write the Gram matrices (queries, n, n) of a block with the queries on the last axis, (n, n, BLOCK).
+    """Copy the Gram matrices of a block's queries so that the queries are the last axis.
 
-    If the block has fewer queries, it is padded with zeros.
+    ``grams`` has shape (queries, n, n), and ``out`` (n, n, BLOCK). If the block has
+    fewer than BLOCK queries, it is padded with zeros.
     """
     queries = grams.shape[0]
     n = out.shape[0]

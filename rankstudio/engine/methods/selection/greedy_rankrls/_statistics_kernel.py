@@ -71,7 +71,8 @@ def cost(k: int, j: int, state: State) -> float:
     """Return the criterion with feature j added, summed over the queries of block k.
 
     With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each held-out
-    query, where e and v are the residuals of the labels and of the feature.
+    query, where e and v are the residuals of the labels and of the feature. ``state``
+    has these numbers for each feature and query.
     """
     # Over the other queries: the features' squares plus λ and products with the labels;
     # in the held-out query: products with the residual e, squares, and e'e.

@@ -242,7 +242,7 @@ class ColumnProducts:
 def _in_whitened_coordinates(
     factor: Floats, state: kernels.State, n_queries: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return what each left-out query changes, in coordinates that all queries share.
+    """Return four arrays with the effect of each left-out query, in coordinates that all queries share.
 
     For the query q and t selected features A, these are S_q = R'R and H_q = R'U'U R of
     shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products of shapes (Q, t),

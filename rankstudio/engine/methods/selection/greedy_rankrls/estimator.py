@@ -258,7 +258,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Raise a DatasetError or ParameterError for settings that do not support a sparse X.
 
         ``one_ranking`` is whether the data are one ranking, without queries, and
-        ``preferring`` whether they have preferences between documents instead of labels.
+        ``preferring`` whether they have preferences between documents instead of
+        labels.
         """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
@@ -370,8 +371,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly."""
-        # "pointwise" is a loss of documents, not of pairs, so that costs of pairs do not
-        # apply.
+        # "pointwise" is a loss of documents, not of pairs, so that costs of pairs do
+        # not apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
             raise ParameterError(

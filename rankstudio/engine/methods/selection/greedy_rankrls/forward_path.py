@@ -146,7 +146,7 @@ class GreedyWork:
 GramLayout = Literal["none", "queries", "blocks"]
 """Whether there are Gram matrices, and whether the queries are their first axis, or blocks of queries the last."""
 
-Known = tuple[Floats, Floats, Floats]
+QueryProducts = tuple[Floats, Floats, Floats]
 """Squares of the features, their products with the labels, and squares of the labels.
 
 See ``Statistics``.
@@ -159,7 +159,7 @@ class Statistics:
 
     Attributes
     ----------
-    known : tuple of ndarray
+    query_products : tuple of ndarray
         Squares of the features and their products with the labels, both (blocks, n,
         BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
@@ -174,7 +174,7 @@ class Statistics:
         other λ select similar features.
     """
 
-    known: Known
+    query_products: QueryProducts
     total: Floats
     gram: Floats
     rows: dict[int, Floats] = field(default_factory=dict)
@@ -194,14 +194,16 @@ class Statistics:
             each query are the same.
         ptr : ndarray of shape (Q + 1,)
         """
-        squares, rights, _ = self.known
+        squares, rights, _ = self.query_products
         rights = np.empty_like(rights)
         total = self.total.copy()
         products(
             X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None]
         )
         total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
-        return replace(self, known=(squares, rights, self.known[2]), total=total)
+        return replace(
+            self, query_products=(squares, rights, self.query_products[2]), total=total
+        )
 
 
 @dataclass
@@ -271,7 +273,10 @@ class GreedyState:
                 # `ends` are the squares of the features over all queries, and their
                 # products with the labels; groups need all products.
                 kernels.start(
-                    self._statistics.known, ends, self._work.regularization, self._state
+                    self._statistics.query_products,
+                    ends,
+                    self._work.regularization,
+                    self._state,
                 )
                 if self._groups and total is not None:
                     self._groups.start(self._statistics.gram, total)
@@ -436,7 +441,7 @@ def _query_statistics(
     query_products = (squares, rights, labels)
     if layout == "none":
         total = _write_products(query_products, data, cost, by_blocks)
-        return Statistics(known=query_products, total=total, gram=np.empty(0))
+        return Statistics(query_products=query_products, total=total, gram=np.empty(0))
     if layout == "blocks":
         gram = grams[0]
         in_blocks = gram_blocks(data, cost, by_blocks)
@@ -455,11 +460,11 @@ def _query_statistics(
         total += block_grams.sum(axis=0)
         of_squares = np.diagonal(block_grams, axis1=1, axis2=2)[:, :n]
         _write_block(query_products, block, of_squares, block_grams[:, n])
-    return Statistics(known=query_products, total=total, gram=gram)
+    return Statistics(query_products=query_products, total=total, gram=gram)
 
 
 def _write_products(
-    query_products: Known, data: QueryData, cost: PairCost, by_blocks: bool
+    query_products: QueryProducts, data: QueryData, cost: PairCost, by_blocks: bool
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
@@ -503,13 +508,13 @@ def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
 
 
 def _write_block(
-    arrays: Known, block: int, of_squares: Floats, of_labels: Floats
+    arrays: QueryProducts, block: int, of_squares: Floats, of_labels: Floats
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    ``arrays`` are those of the squares, of the products with the labels, and of the
-    labels' own squares, which are the last products. The ``width`` queries are the
-    first ones of the block; the rest becomes 0.
+    ``of_squares`` and ``of_labels`` are written to ``arrays``: those of the squares, of
+    the products with the labels, and of the labels' own squares, which are the last
+    products. The ``width`` queries are the first ones of the block; the rest becomes 0.
     """
     width = of_labels.shape[0]
     for array, values in zip(

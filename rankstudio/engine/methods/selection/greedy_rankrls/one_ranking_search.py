@@ -171,10 +171,11 @@ class LeaveOneOutSearch(OneRankingSearch):
         return float(errors @ errors)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the sum of the squared errors with each candidate added, shape (c,)."""
+        """Return the sum of the documents' squared leave-one-out errors with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
         size = max(1, _AT_ONCE // m)
+        # Threads if the errors, at about 3 ns each, take long enough.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
@@ -188,6 +189,7 @@ class LeaveOneOutSearch(OneRankingSearch):
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
                 d = c * (self._y @ R)
+                # The errors of the model of all documents, and then of those without each.
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
@@ -228,7 +230,7 @@ class LeavePairOutSearch(OneRankingSearch):
         return self._error(np.zeros(self._y.size), 0.0, self._residuals)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added, shape (c,)."""
+        """Return the leave-pair-out error with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
         with (

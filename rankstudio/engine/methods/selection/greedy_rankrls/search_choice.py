@@ -243,7 +243,9 @@ def whole_path(
     search: str,
     back: bool,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path on all documents at once, with groups in place of features.
+    """Search a path on all documents at once, and yield its steps and progress events.
+
+    Steps select groups by their positions. An ungrouped feature is a group by itself.
 
     Parameters
     ----------

@@ -297,7 +297,7 @@ class BestSets:
         selected = self._best[size - 1].selected
         self._search.move_to(selected)
         costs = self._search.removals()
-        costs[:pinned] = np.inf
+        costs[:pinned] = np.inf  # pinned features come first, and are never removed
         # Of the removals that are best up to rounding, that of the last column.
         position = max(
             np.flatnonzero(costs <= costs.min() + self.tie),

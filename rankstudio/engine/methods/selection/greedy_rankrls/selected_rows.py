@@ -151,7 +151,7 @@ class SolvedRows:
 
 
 class DelayedRows:
-    """Delayed updates: the changes of some steps are kept, then applied at once to matrices of all features.
+    """Delayed updates: the changes of some steps are stored, then applied at once to matrices of all features.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class DelayedRows:
         self.delayed = (rows, halves, pivots)
         self._matrices = (outer, inner)
         self._regularization = regularization
-        self._n_kept_steps = 0
+        self._n_delayed_steps = 0
         self.selected: list[int] = []
         # The columns of the matrices, ascending. Before the first update there are no
         # matrices, and entries are read from the Gram matrices.
@@ -225,7 +225,7 @@ class DelayedRows:
         function for slices of the blocks of queries, in threads.
         """
         gammas, _, _ = self.delayed
-        if self._n_kept_steps == gammas.shape[2]:  # no room for another step
+        if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
         # The place of each column in the matrices, which only have the columns that
         # remained at the last update.
@@ -233,7 +233,7 @@ class DelayedRows:
         places = np.searchsorted(self._columns_by_place, remaining)
         # Before the first update there are no matrices, and the Gram matrices or their
         # last row are read instead.
-        h = self._n_kept_steps
+        h = self._n_delayed_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
             at_gram = feature if self._whole else 0
@@ -258,7 +258,7 @@ class DelayedRows:
 
         for_each_block(work)
         self.selected.append(feature)
-        self._n_kept_steps += 1
+        self._n_delayed_steps += 1
 
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
@@ -266,7 +266,7 @@ class DelayedRows:
         ``for_each_block`` calls a function for slices of the blocks of queries.
         """
         places = np.searchsorted(self._columns_by_place, remaining)
-        h = self._n_kept_steps
+        h = self._n_delayed_steps
 
         def work(part: slice) -> None:
             """Apply the steps to the matrices of some blocks of queries.
@@ -283,7 +283,7 @@ class DelayedRows:
 
         for_each_block(work)
         self._columns_by_place = remaining
-        self._n_kept_steps = 0
+        self._n_delayed_steps = 0
         self._has_matrices = True
 
 

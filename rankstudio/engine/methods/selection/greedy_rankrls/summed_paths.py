@@ -193,8 +193,8 @@ class SummedPaths:
 
     def path_of(self, queries: Ints) -> list[Step]:
         """Return the steps on some queries, given in ascending order."""
-        with self._buffer(queries.size) as room:
-            return self._path(self._statistics_of(queries, room))
+        with self._buffer(queries.size) as buffer:
+            return self._path(self._statistics_of(queries, buffer))
 
     def path_without(
         self, queries: Ints, first: Sequence[int] | None = None
@@ -204,8 +204,8 @@ class SummedPaths:
         ``first`` are features to start with; the path then ends with the feature after
         them.
         """
-        with self._buffer(self.n_queries) as room:
-            return self._path(self._statistics_without(queries, room), first)
+        with self._buffer(self.n_queries) as buffer:
+            return self._path(self._statistics_without(queries, buffer), first)
 
     def labelled_path(
         self, labels: Floats, first: Sequence[int] | None = None
@@ -242,22 +242,22 @@ class SummedPaths:
         try:
             # Without a test whether the list is empty: another thread could take the
             # last buffer after the test.
-            room = unused.pop()
+            buffer = unused.pop()
         except IndexError:
-            room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
+            buffer = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
         try:
-            yield room
+            yield buffer
         finally:
-            unused.append(room)
+            unused.append(buffer)
 
-    def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
+    def _statistics_of(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of some queries, whose numbers are in ascending order.
 
-        Their Gram matrices are written to ``room`` (blocks, n + 1, n + 1, BLOCK), row
+        Their Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row
         by row when a path needs them.
         """
         # Room for as many blocks as the queries fill, rounded up.
-        out = room[: -(-queries.size // BLOCK)]
+        out = buffer[: -(-queries.size // BLOCK)]
         # The squares of all features and labels, and the row of the labels; other rows
         # are filled when needed.
         total = np.zeros_like(self.statistics.total)
@@ -271,16 +271,16 @@ class SummedPaths:
             np.ascontiguousarray(squares[:, n]),
         )
         return SomeQueries(
-            statistics=Statistics(known=query_sums, total=total, gram=out),
+            statistics=Statistics(query_products=query_sums, total=total, gram=out),
             source=self.statistics.gram,
             queries=queries,
         )
 
-    def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
+    def _statistics_without(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of all queries but a few, ``queries``.
 
-        Gram matrices are written to ``room`` (blocks, n + 1, n + 1, BLOCK), row by row
-        when a path needs them. This is faster than gathering all other queries.
+        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by
+        row when a path needs them. This is faster than gathering all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -288,7 +288,7 @@ class SummedPaths:
         lanes = queries % BLOCK
         # The queries are subtracted from the sums, and become queries without
         # documents: all 0.
-        squares, rights, labels = (array.copy() for array in all_queries.known)
+        squares, rights, labels = (array.copy() for array in all_queries.query_products)
         total = all_queries.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
@@ -296,7 +296,9 @@ class SummedPaths:
         labels[blocks, lanes] = 0.0
         # Gram matrices are only made for rows that are needed, with the sums of all
         # queries less these few.
-        statistics = Statistics(known=(squares, rights, labels), total=total, gram=room)
+        statistics = Statistics(
+            query_products=(squares, rights, labels), total=total, gram=buffer
+        )
         remaining = WithoutQueries(
             statistics,
             source=all_queries.gram,
@@ -338,7 +340,7 @@ class SummedPaths:
         The Gram matrices keep the former labels, which a path does not read.
         """
         statistics = self.statistics
-        feature_squares, former_rights, former_squares = statistics.known
+        feature_squares, former_rights, former_squares = statistics.query_products
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
         # The products of features and labels, placed by block and position in the
@@ -354,7 +356,7 @@ class SummedPaths:
         )
         total[-1, -1] = squares.sum()
         query_sums = feature_squares, rights, squares.reshape(former_squares.shape)
-        return replace(statistics, known=query_sums, total=total)
+        return replace(statistics, query_products=query_sums, total=total)
 
     def _path(
         self, source: Statistics | SomeQueries, first: Sequence[int] | None = None

@@ -66,7 +66,7 @@ class SummedRows(QueryData):
         """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
-        squares, rights, labels = statistics.known
+        squares, rights, labels = statistics.query_products
         indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
         gram = statistics.gram[:, indices[:, None], indices]
@@ -76,7 +76,10 @@ class SummedRows(QueryData):
             labels,
         )
         return SummedRows.of(
-            self, Statistics(known=parts, total=total, gram=np.ascontiguousarray(gram))
+            self,
+            Statistics(
+                query_products=parts, total=total, gram=np.ascontiguousarray(gram)
+            ),
         )
 
 
@@ -149,7 +152,7 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     # The arrays of all queries take at most half of the memory limit; beyond it, they
     # are in files.
     limit = budget() / 2
-    blocks = -(-Q // BLOCK)
+    blocks = -(-Q // BLOCK)  # rounded up
     scratch = Scratch(Room(lambda: limit))
     shapes = [(n,), (n,), (), (n + 1, n + 1)]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
@@ -167,8 +170,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of all queries; `lane` is the
-            # position in a block.
+            # A block of the shard may straddle two blocks of all queries, so it is
+            # split where the next one begins. `lane` is the position in a block.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
@@ -187,4 +190,6 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     for total in totals:
         tree.add((total,))
     (summed_total,) = tree.result()
-    return Statistics(known=(squares, rights, labels), total=summed_total, gram=gram)
+    return Statistics(
+        query_products=(squares, rights, labels), total=summed_total, gram=gram
+    )

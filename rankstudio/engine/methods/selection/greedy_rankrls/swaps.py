@@ -53,6 +53,7 @@ def swap_criteria(
     """
     swapped = np.empty((len(selected), candidates.size))
     without = np.empty(len(selected))
+    # The largest compared set has one more feature than is selected.
     search = on_demand_search(data, regularization, len(selected) + 1)
     search.move_to(selected)
     criterion = search.criterion()

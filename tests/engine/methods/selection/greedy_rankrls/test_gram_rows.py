@@ -57,7 +57,9 @@ def test_statistics_and_computed_rows_are_those_of_whole_matrices(
     for by_blocks in (False, True):
         fresh = QueryData(data.X, data.y, data.ptr)
         computed = without_matrices(fresh, by_blocks)
-        for one, other in zip(computed.known, whole.known, strict=True):
+        for one, other in zip(
+            computed.query_products, whole.query_products, strict=True
+        ):
             np.testing.assert_allclose(one, other, **within)
         for ends in (np.diagonal, lambda total: total[n]):
             np.testing.assert_allclose(
@@ -75,7 +77,7 @@ def test_queries_that_fill_the_last_block_up_count_nothing() -> None:
     empty = -(-75 // BLOCK) * BLOCK - 75
     assert empty > 0
     for statistics in (gram_statistics(data), without_matrices(data, False)):
-        for array in statistics.known:
+        for array in statistics.query_products:
             assert (array[-1, ..., -empty:] == 0).all()
     assert (gram_statistics(data).gram[-1, ..., -empty:] == 0).all()
 
@@ -130,7 +132,7 @@ def test_other_labels_share_the_matrices_of_the_features() -> None:
         data.centred[0], other.centred[1][:, None], data.ptr
     )
     expected = gram_statistics(other)
-    for one, two in zip(known.known, expected.known, strict=True):
+    for one, two in zip(known.query_products, expected.query_products, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(known.total, expected.total, rtol=1e-10, atol=1e-10)
 

@@ -539,7 +539,7 @@ def _limit(task: Task, output: Found) -> float:
     """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
-    # Criteria of the sets, and how many are kept.
+    # Criteria of the stored sets, and how many sets these are.
     _, values, counts = output
     limit: float = greatest_criterion
     if reference.shape[0] == 0 and counts[0] > 0:
@@ -561,10 +561,13 @@ def _judge_last(
     output: Found,
     stop: Ints,
 ) -> None:
-    """Evaluate the sets of a prefix of t features and one more item, from ``item`` on.
+    """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    ``spent`` is the cost of the prefix. A set is only evaluated exactly if its training
-    error, a lower bound, is small enough. The search ends if ``stop[0]`` is not 0.
+    An item is a feature or a group, and ``starts`` (items + 1,) are the first features
+    of items. ``spent`` is the cost of the prefix, and ``chosen`` has its features. The
+    exact criterion of a set is only computed if its training error, a lower bound, is
+    small enough. Sets that qualify are stored in ``output``. The search ends if
+    ``stop[0]`` is not 0.
     """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]

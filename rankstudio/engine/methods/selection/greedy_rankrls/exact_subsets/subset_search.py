@@ -67,8 +67,8 @@ def prove_sizes(
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
     At first, each state has a set of its size with the set's criterion. At the end, it
-    has the best set. ``lower`` is a bound below which no set's criterion is; at the end,
-    it equals the criterion.
+    has the best set. ``lower`` is a bound below which no set's criterion is; at the
+    end, it equals the criterion.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
