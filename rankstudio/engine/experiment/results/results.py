@@ -857,6 +857,7 @@ def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -
 
 
 def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
+    """Set the titles of axes; without a `name`, y is the criterion."""
     features = not paths or paths[0].step_kind is StepKind.FEATURES
     ax.set_xlabel("features" if features else "step")
     ax.set_ylabel(_measure_title(name) if name else "criterion")
