@@ -128,7 +128,7 @@ class MemoryEstimate:
 
     @property
     def way(self) -> str:
-        """How the run executes: "3,016,900 documents are read from disk, shard by shard"."""
+        """How the run executes: "3,016,900 documents read from disk, processed in blocks"."""
         # Blocks are shards, which a method reads one after the other.
         if self.need.reading is not Reading.WHOLE:
             text = (
