@@ -232,6 +232,7 @@ class Model:
 
 
 def _absent_feature_error(feature: int, source: str) -> DataError:
+    """Make the error for data without a feature of a model."""
     subject = f"{shown_path(source)}: the" if source else "The"
     return DataError(
         f"{subject} model needs feature {feature}, which the data do not have."

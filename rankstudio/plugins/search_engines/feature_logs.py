@@ -128,6 +128,7 @@ class _UnreadableError(Exception):
     """Unreadable content of a log: what was found, and what was expected."""
 
     def __init__(self, excerpt: object, expected: str) -> None:
+        """Store an excerpt of the log, as a text, and what was expected instead."""
         super().__init__(expected)
         self.found = (
             excerpt
@@ -393,6 +394,7 @@ class JudgedDocuments:
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
+        """Give a number to each document that a judge graded, and collect the labels."""
         # Every document that any judge graded gets a number, query by query.
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()

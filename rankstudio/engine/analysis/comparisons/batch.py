@@ -259,6 +259,7 @@ def _is_list_of_tables(values: Any) -> bool:
 
 
 def _is_text_or_texts(value: Any) -> bool:
+    """Return whether a value is a text or a list of texts."""
     return all(
         isinstance(item, str)
         for item in (value if isinstance(value, list) else [value])

@@ -74,7 +74,7 @@ Named = tuple[int, str]
 """Number and name of a run."""
 
 
-def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
+def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
     """Return the x axis of curves of runs; costs may be in milliseconds."""
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
@@ -163,7 +163,7 @@ def run_curves_figure(
             "{data}: {name} on the validation part by {over}, mean over folds, with the best "
             "parameters at each point."
         )
-    caption = caption.format(data=data, name=name, over=over(by).title)
+    caption = caption.format(data=data, name=name, over=x_axis_of(by).title)
     bands_label = tr(
         "band: 95 % interval of the paired difference to run {number}"
     ).format(number=reference)
@@ -171,7 +171,7 @@ def run_curves_figure(
         name="curves",
         title=tr("{data}: {measured} of the runs").format(data=data, measured=y_title),
         caption=f"{caption} {bands_sentence}" if has_bands else caption,
-        x=over(by),
+        x=x_axis_of(by),
         y=FigureAxis(y_title),
         series=tuple(series),
         bands=bands_label if has_bands else "",
@@ -219,7 +219,7 @@ def learning_figure(
             "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
             "Each run chose its own parameters and size."
         ).format(data=data, name=name, part=part),
-        x=over("train"),
+        x=x_axis_of("train"),
         y=FigureAxis(f"{name} ({part})"),
         series=tuple(series),
     )
@@ -279,7 +279,7 @@ def pareto_figure(
         name="front" if by_size else "cost-front",
         title=title.format(data=data, name=name),
         caption=_pareto_caption(data, pareto_front, name),
-        x=over(
+        x=x_axis_of(
             "size" if by_size else "cost",
             milliseconds=pareto_front.by == "milliseconds",
         ),
@@ -334,7 +334,7 @@ def differences_figure(
     data: str,
     reference: Named,
     tested: Sequence[ComparedRun],
-    called: dict[int, str],
+    run_names: dict[int, str],
     name: str,
     part: str,
 ) -> RowsFigure | None:
@@ -342,11 +342,12 @@ def differences_figure(
 
     The result is None if there are no differences.
 
-    `tested` has the tests of the runs by a measure, `called` the name of each run by
-    its number, and `part` names the part of the data.
+    `tested` has the tests of the runs by a measure, `run_names` the name
+    of each run by its number, and `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
+        # `found` is the test of a run.
         (row.key, row.found)
         for row in tested
         if row.found is not None and not isnan(row.found.mean_difference)
@@ -369,7 +370,7 @@ def differences_figure(
         title=f"{data}: {difference}",
         caption=caption,
         axis=FigureAxis(difference),
-        rows=tuple(run_label(key, called[key]) for key, _ in rows),
+        rows=tuple(run_label(key, run_names[key]) for key, _ in rows),
         series=(RowSeries(label="", values=means, low=lows, high=highs),),
         zero=True,
         row_title=tr("run"),
@@ -613,11 +614,12 @@ def alone_figure(
 
 
 def alone_of(
-    data: FoldedDataset, run: RunResult, called: str, name: str
+    data: FoldedDataset, run: RunResult, run_name: str, name: str
 ) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, with a run's features marked.
 
-    `called` is the name of the run, and `name` that of the measure.
+    `run_name` is the name of the run, and `name` that of
+    the measure.
     """
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
@@ -665,7 +667,7 @@ def alone_of(
         caption=tr(
             "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
             "are in order of this value; {run} selected the marked ones."
-        ).format(data=data.name, name=name, run=called),
+        ).format(data=data.name, name=name, run=run_name),
         x=FigureAxis(tr("features, best first"), whole=True),
         y=FigureAxis(tr("training {name}").format(name=name)),
         series=tuple(series),
@@ -688,14 +690,14 @@ def differences_of(
     differences.
     """
     reference = best_of(runs, name)
-    called = {run.number: run.title for run in runs}
+    run_names = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
     named_reference = reference.number, reference.title
     return differences_figure(
         data,
         reference=named_reference,
         tested=tested,
-        called=called,
+        run_names=run_names,
         name=name,
         part=reference.part,
     )

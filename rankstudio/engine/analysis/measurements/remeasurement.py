@@ -140,13 +140,13 @@ class Remeasurement:
     """
 
     def __init__(self) -> None:
-        # Caches. Weak keys: each entry lasts as long as the object it belongs to.
         """Make empty caches.
 
         They are for rankings by the steps of paths and by single models, for the
         different rankings of a part, the order of its documents with equal scores,
         measured folds, and evaluators of measures.
         """
+        # Caches. Weak keys: each entry lasts as long as the object it belongs to.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]

@@ -340,6 +340,7 @@ def average_paths(paths: Sequence[PathResult]) -> PathAverage:
 
 
 def _fold_average(rows: Sequence[Floats]) -> FoldAverage:
+    """Return the mean of rows, one per fold, minus and plus the deviation."""
     values = np.array(rows)
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)

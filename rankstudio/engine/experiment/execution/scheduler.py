@@ -306,6 +306,7 @@ class UnitScheduler:
 
 
 def _lost_workers_error() -> WorkerError:
+    """Make the error for workers that ended before their work was done."""
     return WorkerError(
         "The workers ended before their work was done: they were killed, possibly for lack of memory, or "
         "cannot be reached. Completed units are kept; run again to resume."

@@ -120,6 +120,11 @@ class _Session:
     """One session on this worker, with the states of its shards."""
 
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
+        """Start a session without states; `data` are the data of its part.
+
+        `_locks` has a lock for each shard, so that one call at
+        a time changes its state.
+        """
         self._data = data
         self._part = KeptPart(call.part.path)
         # Bytes for the states of the shards: without a limit of the caller, this
@@ -178,6 +183,7 @@ class _WorkerState:
     """The sessions of this worker, and the data of its latest parts."""
 
     def __init__(self) -> None:
+        """Start without sessions, data and a subset of columns."""
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._data: OrderedDict[PartFile, TrainingData] = OrderedDict()

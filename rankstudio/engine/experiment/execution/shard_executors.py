@@ -121,6 +121,8 @@ def workers_here(executor: Executor | None) -> WorkersHere:
     Without an executor, the run is alone in its process.
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
+    # Workers share the shards of a path if the executor
+    # provides this.
     return (
         # An executor of another library need not say how many workers it has: count
         # one.
@@ -177,6 +179,7 @@ class _Session:
     def __init__(
         self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
     ) -> None:
+        """Start a session of `count` shards of a part, with `work` to do on each."""
         self.name = uuid4().hex
         self._workers = workers
         self._part = part

@@ -922,6 +922,7 @@ def estimator(
         for p in entry.parameters
         if p.counts(parameters)
     }
+    # `named` also finds extensions, such as groups.
     arguments |= {name: plan.named(name) for name in entry.takes}
     # The estimator needs the columns of the groups, not their names.
     if "groups" in arguments:

@@ -518,6 +518,8 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
+        # For each part of the queries, `columns` has a row per
+        # subset.
         gains[numbers, models] = rows.gains(
             models, [columns[numbers] for columns in block.columns]
         )

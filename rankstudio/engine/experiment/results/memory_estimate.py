@@ -127,7 +127,7 @@ class MemoryEstimate:
 
     @property
     def way(self) -> str:
-        """How the run executes: "3,016,900 documents are read from disk, shard by shard"."""
+        """How the run executes: "3,016,900 documents read from disk, processed in blocks"."""
         # Blocks are shards, which a method reads one after the other.
         if self.need.reading is not Reading.WHOLE:
             text = (
@@ -291,7 +291,9 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
-    # A limit of the user also counts for data in memory; the default one does not.
+    # `is_asked` says whether the user set a limit. Such a
+    # limit also counts for data in memory; the default one
+    # does not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 

@@ -83,7 +83,8 @@ class PathSteps(Sequence[Step], ABC):
         )
 
     @cached_property
-    def gains(self) -> Floats:  # noqa: D102
+    def gains(self) -> Floats:
+        """Drop of the criterion at each step, shape (K,)."""
         return np.array(
             [step.before - step.criterion for step in self._small_steps()],
             dtype=np.float64,
@@ -189,6 +190,8 @@ class HeldSteps(PathSteps):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
         rows = self.rows.get("selected")
+        # Rows of index tuples know what is added without making
+        # the tuples.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -253,6 +256,7 @@ class StepsFile:
     """
 
     def __init__(self, folder: Path) -> None:
+        """Prepare a temporary file in a folder."""
         self._folder = folder
         self._file: Any = None  # created with the first steps
         self._end = 0
@@ -317,7 +321,9 @@ class FiledSteps(PathSteps):
     def __init__(
         self, file: StepsFile, offset: int, size: int, steps: PathSteps
     ) -> None:
-        # What curves need stays in memory; the steps are read from the file.
+        """Store where the steps are in the file, and what curves need of them."""
+        # What curves need stays in memory; the steps are read from the
+        # file.
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

@@ -767,11 +767,13 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
+def _mean_measures(fold_measures: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
     """Return the mean of each measure over the folds that define it; NaN if none does."""
-    names = dict.fromkeys(name for column in columns for name in column)
+    names = dict.fromkeys(name for measures in fold_measures for name in measures)
     rows = {
-        name: np.array([column[name] for column in columns if name in column])
+        name: np.array(
+            [measures[name] for measures in fold_measures if name in measures]
+        )
         for name in names
     }
     # A fold of one query may have an undefined measure.
@@ -855,6 +857,7 @@ def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -
 
 
 def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
+    """Set the titles of axes; without a `name`, y is the criterion."""
     features = not paths or paths[0].step_kind is StepKind.FEATURES
     ax.set_xlabel("features" if features else "step")
     ax.set_ylabel(_measure_title(name) if name else "criterion")

@@ -528,6 +528,7 @@ def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices 
 
 
 def _checked_divisor(value: Any) -> float:
+    """Return a finite divisor above 0; ValueError otherwise."""
     if type(value) not in (int, float) or not 0 < value < math.inf:
         raise ValueError("expected a divisor")
     number: float = value

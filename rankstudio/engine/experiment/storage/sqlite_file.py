@@ -112,12 +112,12 @@ class StudyFile:
     def __init__(
         self, path: str | Path, *, reading: bool = False, shared: bool = False
     ) -> None:
-        # the log lies beside the file itself, not beside a link
         """Open the file, and check that it is a study.
 
         With `reading`, a file that cannot be written is read as a copy in memory. With
         `shared`, a copy is read in any case, so that other processes may open the file.
         """
+        # the log lies beside the file itself, not beside a link
         self.path = Path(path).resolve()
         _refuse_long_name(self.path)
         self._lock = threading.RLock()

@@ -488,6 +488,9 @@ class FoldContext:
         """Return a function that measures a step of a unit on left-out queries.
 
         It gives {} if no such measure selects the model.
+
+        The function is a generator: it yields progress, and
+        returns the measures.
         """
         left_out = self._left_out_queries
         if left_out is None:

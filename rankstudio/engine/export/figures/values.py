@@ -437,6 +437,7 @@ Figure = CurvesFigure | RowsFigure | MapFigure | OwnFigure
 
 
 def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:
+    """Return whether any point of a curve has two finite coordinates."""
     return any(
         abs(a) < float("inf") and abs(b) < float("inf")
         for a, b in zip(x, y, strict=True)

@@ -161,6 +161,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
 
 
 def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
+    """Return a tree whose splits have columns instead of the features' numbers."""
     return replace(
         tree,
         splits=tuple((columns[c], t, low, high) for c, t, low, high in tree.splits),

@@ -203,6 +203,7 @@ class _Sheet:
     """The sheet of a table while it is written, line after line."""
 
     def __init__(self, book: Any, table: ResultTable, style: TableStyle) -> None:
+        """Add the sheet to the workbook `book`, and find which columns have deviations."""
         self._book = book
         self._table = table
         self._style = style
@@ -329,6 +330,7 @@ class _Sheet:
             )
 
     def _format(self, **properties: Any) -> Any:
+        """Return a format of the workbook with these properties, made once."""
         key = tuple(sorted(properties.items()))
         if key not in self._formats:
             self._formats[key] = self._book.add_format(properties)

@@ -77,6 +77,7 @@ class CascadeView(ContributedView):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out the sentence and the budget above the plot, and the table below it."""
         super().__init__(theme)
         self._front: CascadeFront | None = None
         self._run = ""
@@ -134,7 +135,12 @@ class CascadeView(ContributedView):
     def is_offered(self, record: RunRecord | None) -> bool:  # noqa: D102 - inherited
         return record is not None and record.plan.extension(FeatureCosts) is not None
 
-    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:  # noqa: D102 - inherited
+    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
+        """Return the computation of a run's cascades, or None if it cannot have any.
+
+        The computation shows them when it is finished; without
+        one, the view says why.
+        """
         # Cascades need a finished run with costs; a worker computes them.
         result = record.result if record is not None else None
         costs = record.plan.extension(FeatureCosts) if record is not None else None
