@@ -168,7 +168,7 @@ _RUN_MILLISECONDS = 40  # curves grow 25 times a second
 
 
 class Models(QObject):
-    """Session, runs and where they are stored, current model and loader, with their workers.
+    """All models of a window: session, runs and their store, current model and loader, with their workers.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Clock:
 
 @dataclass(eq=False)
 class RunRecord:
-    """A run of the window, growing with its events.
+    """A run of the window with its results so far, updated by the events of the run.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ class SelectedModel:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """State that the pages show: one value, which is replaced as a whole.
+    """A view: the data, run, plan, fold and model that the pages show. It is replaced as a whole.
 
     Attributes
     ----------

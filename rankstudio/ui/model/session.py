@@ -76,7 +76,7 @@ class LastingChange(QUndoCommand):
 
 
 class Session(QObject):
-    """Data, plan and choice, with undo. Widgets show it; only this class changes it.
+    """The open data, the plan in the form and the chosen model, with undo; only this class changes them.
 
     The plan is the one source of all parameters: the form, the pins of the features
     table and the terminal's command are views of it.

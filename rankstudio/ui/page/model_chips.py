@@ -137,7 +137,7 @@ class ChooseButtons(QObject):
 
 
 class ChoiceChip(QObject):
-    """Keeps a chip that names a model chosen by hand, with a button back to the model of the protocol.
+    """Keeps a chip, a short message, that names a model chosen by hand; a button leads back to the run's choice.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class ChoiceChip(QObject):
 
 
 class FormChip(QObject):
-    """Keeps a chip that is visible while the form has other settings than the shown run.
+    """Keeps a chip, a short message, that is visible while the form has other settings than the shown run.
 
     Its buttons take the settings of the run, or show the last run that has the settings
     of the form.

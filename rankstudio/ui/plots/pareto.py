@@ -65,7 +65,7 @@ _BAND_NAMES_OVER_FOLDS = {
 
 @dataclass(frozen=True)
 class Spot:
-    """The marker of one model.
+    """The marker of one model; its worth is its mean measure.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Marks:
 
 
 class ParetoPlot(Plot):
-    """Markers of models by size and worth, with the Pareto front as steps.
+    """A plot of models as markers by size and worth (the mean measure), with the Pareto front as steps.
 
     A click picks a model.
 

@@ -66,7 +66,7 @@ class StepCurve:
 
 
 class StepCurvesPlot(Plot):
-    """Curves over steps, with a level and a line at the chosen step.
+    """A plot of curves over the steps of a path, with a level to compare and a line at the chosen step.
 
     A click picks a curve.
 

@@ -73,7 +73,7 @@ def _loaded(path: Path) -> Plan | None:
 
 
 class Settings:
-    """Reads and writes the settings; values that are missing, damaged or of a wrong type count as not set.
+    """The stored settings of the window; values that are missing, damaged or of a wrong type count as not set.
 
     Parameters
     ----------

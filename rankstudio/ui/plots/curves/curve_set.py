@@ -133,7 +133,7 @@ class SmallestMark:
 
 
 class CurveSet:
-    """Curves by key, in the order in which the keys were given.
+    """A family of curves by key, such as one for each λ, with what is drawn beside them.
 
     Parameters
     ----------

@@ -61,7 +61,10 @@ _LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 
 
 class CurvesPlot(Plot):
-    """Curves over an integer k, one per key; what k is stands below the plots, which share it.
+    """A plot of a family of curves over k, such as one of the measure for each λ; k counts features or rounds.
+
+    Plots one below the other share the x axis,
+    whose text stands below the last of them.
 
     A click or arrow keys pick a point of a curve; whoever owns the plot answers with
     `inspect`. A double click or Enter confirms it; the answer is `select`.

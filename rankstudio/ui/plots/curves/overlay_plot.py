@@ -116,7 +116,7 @@ class OverlaidCurve:
 
 
 class OverlayPlot(Plot):
-    """Curves in the colours and dashes of their runs; a band is as wide as the interval of the difference.
+    """A plot of one curve per run; a band is as high as the interval of its difference to the reference run.
 
     A click picks the nearest point; arrow keys move along a curve and to the next one.
 

@@ -132,7 +132,7 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 
 
 class FeatureMapPlot(HeatMapPlot):
-    """One row a feature; those of the model are outlined and labelled at the left.
+    """A map of values with a row for each feature; the model's features are outlined and labelled.
 
     Rows are called by their ids, and by their names where there is room. A click or the
     arrow keys pick a cell, and with it a feature.

@@ -109,7 +109,7 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 
 
 class HeatMapPlot(Plot):
-    """Rows from bottom to top (λ ascending), columns from left to right (k), viridis for the value.
+    """A map of values in colors: rows from bottom to top (such as λ), columns from left to right (such as k).
 
     The colours reach no farther beyond the 10th and the 90th percentile than these are
     apart, so that one bad column does not leave the rest in a single shade; the bar of

@@ -83,9 +83,10 @@ class MatrixRow:
 
 
 class SetMatrixPlot(Plot):
-    """Sets from the best one down, features from the most frequent one on; a click on a feature picks it.
+    """A matrix of feature sets (rows, the best first) and features (columns, the most frequent first).
 
-    Arrow keys move from feature to feature, and Space or Enter picks.
+    A click on a feature picks it. Arrow keys move from feature to
+    feature, and Space or Enter picks.
 
     Parameters
     ----------
