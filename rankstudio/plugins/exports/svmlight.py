@@ -97,7 +97,8 @@ def read(
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
 
-    # Scores are printed with few digits.
+    # In double precision, nothing is rounded. Else, the scores have only the few digits
+    # that the program prints.
     if documents.dtype is np.float64:
         return scores
     return np.array(
