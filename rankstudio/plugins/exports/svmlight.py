@@ -60,9 +60,9 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        # The inputs are shifted features, so that the score has a constant. The
-        # programs subtract the threshold, the negative of this constant. Adding 0 turns
-        # -0.0 into 0.0.
+        # Shifted inputs add a constant to the score.
+        # The programs subtract its negative, the threshold.
+        # Adding 0 turns -0.0 into 0.0.
         threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
@@ -97,7 +97,8 @@ def read(
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
 
-    # Scores are printed with few digits.
+    # In double precision, nothing is rounded.
+    # Else, scores have the digits that are printed.
     if documents.dtype is np.float64:
         return scores
     return np.array(
@@ -122,8 +123,8 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
 
-    # The greatest absolute score that values in these ranges can have: each input is
-    # farthest from 0 at one end of its range.
+    # The greatest absolute score in these ranges:
+    # each input is farthest from 0 at one end.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(

@@ -44,7 +44,7 @@ class ComparedDensities:
         NDCG@10 of the feature alone, s.
     score : float
         ψ = s + d, the score for selection.
-    place : int
+    rank : int
         Position in the order of selection, from 1; 0 for features that were not
         selected.
     """
@@ -55,7 +55,7 @@ class ComparedDensities:
     divergence: float
     importance: float
     score: float
-    place: int
+    rank: int
 
 
 def compared_densities(

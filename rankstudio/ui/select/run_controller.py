@@ -211,6 +211,8 @@ class RunController(PageController):
         if view.dataset is None:
             return
         plan = view.plan
+
+        # The sentence on why the run cannot be measured; "" if it can.
         problem = self._paths.problem
         self._set_empty_texts()
         combinations = record.combinations if record else ()

@@ -637,8 +637,8 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
 
-    # A step begins a paused run, or continues one. The box of left-out measures has no
-    # use for a plan that selects by them, and so brings them anyway.
+    # A step begins a paused run, or continues one. Left-out measures cannot be switched
+    # off while the plan selects by them (`brought`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

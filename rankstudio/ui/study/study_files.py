@@ -282,6 +282,8 @@ class StudyFiles(Controller):
             self._show_last()
         if records and records[-1].can_go_on:
             self.left.emit(records[-1])
+
+        # The run of the sample is in no study, and comes from a file of its own.
         if not records and self._models.session.plan.data == SAMPLE:
             self._bring_sample_run()
 

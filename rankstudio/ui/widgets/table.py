@@ -312,7 +312,7 @@ class TableView(QTableView):
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
 
-        # the start of a drag or of a click
+        # a press that may begin a drag or a click
         self._pending_press: QMouseEvent | None = None
 
         # whether Qt has handled a press here, and no release yet
@@ -325,7 +325,7 @@ class TableView(QTableView):
         self._is_moving = False
         self.hovered_row = -1
 
-        # the placeholder where the table has no room for it
+        # the placeholder if the table has no room for it, which is then the tooltip
         self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
 
@@ -335,7 +335,7 @@ class TableView(QTableView):
         # pixels that a column of names needs; spare columns are hidden for it
         self._names_width = 0
         self._theme = theme
-        self._focus_shown = False
+        self._focus_shown = False  # whether the focus came by a key, and is drawn
         self._is_quiet = False  # whether a change of the current row is not the user's
         self._identity = identity
         self.rows_model = ColumnModel(columns, identity, parent=self)

@@ -78,7 +78,7 @@ def test_divergence_and_score_are_those_of_the_method(density: str) -> None:
         )["NDCG@10"]
         assert each.importance == pytest.approx(alone, abs=1e-12)
         order = path.steps[-1].selected
-        assert each.place == (
+        assert each.rank == (
             order.index(each.column) + 1 if each.column in order else 0
         )
 

@@ -89,7 +89,7 @@ class TransferController(GivenController):
     def start(self, path: Path, number: int) -> None:
         """Measure the model of a run on the open data, by the path of its study and its number there.
 
-        The plan of the run is saved_model_plan out on these data, too, if this was not done
+        The plan of the run is carried out on these data, too, if this was not done
         before. The Compare page then compares the two.
         """
         session = self._models.session
@@ -192,9 +192,10 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
     How the open data are read and divided is as in ``open_plan``. Features of the other
     data, such as pinned ones and groups, are removed from the plan.
     """
-    general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
+    # Parameters that are features of the other data have no meaning here.
+    kept_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {
-        name: value for name, value in plan.parameters.items() if name in general
+        name: value for name, value in plan.parameters.items() if name in kept_names
     }
 
     # the seed may divide the open data

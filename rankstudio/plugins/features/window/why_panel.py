@@ -219,7 +219,7 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
 
     It also says at which step the feature was selected, if it was.
     """
-    if densities.place:
+    if densities.rank:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "step {place}"
@@ -234,7 +234,7 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
         "divergence": densities.divergence,
         "score": densities.score,
     }
-    return template.format(name=name, place=densities.place, **scores)
+    return template.format(name=name, place=densities.rank, **scores)
 
 
 class WhyPanel(Panel):
