@@ -37,8 +37,8 @@ from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RunKey, Study
+    from rankstudio.plugins.evidence.evidence_codec import StoredEvidence
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
-    from rankstudio.plugins.evidence.model_importance import MeasuredImportance
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
 N_HALVES = 100
@@ -701,7 +701,7 @@ class Evidence(QObject):
     def store(
         self,
         address: Place,
-        evidence: SelectionEvidence | MeasuredImportance,
+        evidence: StoredEvidence,
         *,
         tell: bool = True,
     ) -> None:
@@ -710,7 +710,7 @@ class Evidence(QObject):
         Parameters
         ----------
         address : Place
-        evidence : SelectionEvidence or MeasuredImportance
+        evidence : StoredEvidence
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
@@ -858,7 +858,7 @@ def _store(
     run: RunKey,
     fold: int,
     name: str,
-    evidence: SelectionEvidence | MeasuredImportance,
+    evidence: StoredEvidence,
 ) -> None:
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
