@@ -16,21 +16,31 @@ pytest.importorskip("rankstudio.plugins.evidence")  # its folder may be absent
 
 from fuzzer import Fuzz, Outcome
 
-from rankstudio.engine import GreedyRankRLS, permutation_importance, selection_evidence
+from rankstudio.engine import (
+    GreedyRankRLS,
+    permutation_importance,
+    ranking_validity,
+    selection_evidence,
+)
 from rankstudio.engine.errors import StoreError
 from rankstudio.plugins.evidence.evidence_codec import (
     pack_evidence,
     unpack_evidence,
     unpack_importance,
+    unpack_validity,
 )
+from rankstudio.plugins.evidence.evidence_figures import validity_figure
 from rankstudio.plugins.evidence.evidence_table import (
     evidence_sentences,
     evidence_text,
     importance_text,
+    validity_text,
 )
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 
 N = 6  # features
+SELECTION, IMPORTANCE, VALIDITY = range(3)
 INVENTED: tuple[Any, ...] = (
     *(
         None,
@@ -66,8 +76,8 @@ INVENTED: tuple[Any, ...] = (
 
 
 @cache
-def packed() -> tuple[bytes, bytes]:
-    """Return evidence for a selection, and the importance of a model."""
+def packed() -> tuple[bytes, bytes, bytes]:
+    """Return evidence for a selection, and importance and validity of a model."""
     rng = np.random.default_rng(0)
     X, qid = rng.random((120, N)), np.repeat(np.arange(20), 6)
     y = np.round(2 * X[:, 3] + X[:, 1] + 0.5 * rng.random(120))
@@ -78,14 +88,25 @@ def packed() -> tuple[bytes, bytes]:
     measured = permutation_importance(
         lambda X: X[:, 1], X, y, qid=qid, measure="NDCG@3"
     )
-    return pack_evidence(found), pack_evidence(
-        MeasuredImportance(measured, "validation", "letor4", 3)
+    validity = ranking_validity(
+        lambda X: X[:, 1] + X[:, 4], X, qid=qid, feature_sets=[(4,), (4, 1)]
+    )
+    return (
+        pack_evidence(found),
+        pack_evidence(MeasuredImportance(measured, "validation", "letor4", 3)),
+        pack_evidence(MeasuredValidity(validity, "training", True)),
     )
 
 
-def shown(content: bytes, *, is_importance: bool) -> None:
-    """Do with evidence what pages and reports do."""
-    if is_importance:
+def shown(content: bytes, kind: int) -> None:
+    """Do with evidence what pages and reports do; ``kind`` is its position in `packed`."""
+    if kind == VALIDITY:
+        validity = unpack_validity(content, N)
+        validity_text("", validity, str)
+        assert not validity_figure(validity, "").empty or validity.found.n_undefined
+        assert set(validity.columns) <= set(range(N))
+        return
+    if kind == IMPORTANCE:
         importance = unpack_importance(content, N)
         importance_text("", importance, str, 30)
         assert {column for group in importance.found.groups for column in group} <= set(
@@ -142,8 +163,8 @@ def test_invented_values(fuzz: Fuzz) -> None:
     """Of 600 such payloads 478 were unpacked."""
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
-        is_importance = rng.random() < 0.3
-        content = packed()[is_importance]
+        kind = rng.choices((SELECTION, IMPORTANCE, VALIDITY), weights=(5, 3, 2))[0]
+        content = packed()[kind]
         with np.load(io.BytesIO(content)) as stored:
             arrays = {name: stored[name] for name in stored.files}
         tree = json.loads(arrays.pop("tree").tobytes())
@@ -158,7 +179,7 @@ def test_invented_values(fuzz: Fuzz) -> None:
             out, tree=np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8), **arrays
         )
         try:
-            shown(out.getvalue(), is_importance=is_importance)
+            shown(out.getvalue(), kind)
         except StoreError:
             return Outcome.REFUSED
         return Outcome.READ
@@ -166,7 +187,9 @@ def test_invented_values(fuzz: Fuzz) -> None:
     fuzz("invented evidence", attempt, 200)
 
 
-@pytest.mark.parametrize("unpack", [unpack_evidence, unpack_importance])
+@pytest.mark.parametrize(
+    "unpack", [unpack_evidence, unpack_importance, unpack_validity]
+)
 def test_evidence_that_is_too_large_for_its_data_is_refused_unread(unpack: Any) -> None:
     """1.57 MB became 1.6 GB: what an archive says of its sizes comes first."""
     out = io.BytesIO()

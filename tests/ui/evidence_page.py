@@ -18,6 +18,6 @@ def rest(window: MainWindow) -> None:
     if page is None:  # the folder of the ability may be absent
         return
     wait_until(lambda: not (page.evidence.busy or page.evidence.waiting), 120)
-    wait_until(lambda: not page.importance.busy, 120)
+    wait_until(lambda: not (page.importance.busy or page.validity.busy), 120)
     wait_until(lambda: not page._soon.isActive())
     settle(window)

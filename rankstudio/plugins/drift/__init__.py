@@ -7,6 +7,9 @@ References
 ----------
 Smirnov, N. (1948). Table for estimating the goodness of fit of empirical distributions. The Annals of
 Mathematical Statistics 19 (2), 279-281.
+Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T. (2008). All-paths graph
+kernel for protein-protein interaction extraction with evaluation of cross-corpus learning. BMC Bioinformatics
+9 (S2), Table 2.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog.analysis import Analysis, Needs
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
+from rankstudio.engine.plugins.engine_functions import EngineFunction
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.engine.plugins.plugin import Plugin
@@ -116,6 +120,9 @@ PLUGIN = Plugin(
             compute="rankstudio.plugins.drift.drift_column:drift_of_parts",
             parts=("vali",),
         ),
+    ),
+    functions=(
+        EngineFunction("transfer_matrix", "rankstudio.plugins.drift.transfer_matrix"),
     ),
     summary="Differences of features between parts or data, and selections made elsewhere.",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -20,8 +21,10 @@ from rankstudio.plugins.evidence.decided_step import DecidedStep
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.feature_losses import FeatureLosses
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 from rankstudio.plugins.evidence.near_best_sets import NearBestSet, SizedNearBestSets
 from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+from rankstudio.plugins.evidence.ranking_validity import RankingValidity
 from rankstudio.plugins.evidence.repeated_left_out import RepeatedLeftOut
 from rankstudio.plugins.evidence.set_changes import SetChanges
 from rankstudio.plugins.evidence.shapley_shares import ShapleyShares
@@ -31,6 +34,7 @@ from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference
 
 # bound of columns, queries and features where the data are not known
 _MAX_COUNT = 1 << 31
+_ROUNDING = 1e-9  # by which a correlation may be outside its range
 _DTYPE_KINDS = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
@@ -336,6 +340,23 @@ def _check_importance(measured: MeasuredImportance, n: int | None) -> None:
     convention(measured.convention)
 
 
+def _check_validity(validity: RankingValidity, n: int | None) -> None:
+    for columns in validity.sets:
+        _check_columns(columns, n, "sets")
+    for values in (validity.validity, validity.completeness):
+        _check_shape(values, (len(validity.sets), validity.validity.shape[-1]), "sets")
+        _check_range(values, -1 - _ROUNDING, 1 + _ROUNDING, "validity")
+
+
+def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
+    _require(measured.part in ("validation", "training"), "part")
+    sets = measured.found.sets
+    _require(bool(sets) and all(map(len, sets)), "sets")
+    for smaller, larger in pairwise(sets):
+        is_nested = len(smaller) < len(larger) and larger[: len(smaller)] == smaller
+        _require(is_nested, "sets")
+
+
 def _check_feature_set(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
     """Check the columns of a set."""
     _check_columns(feature_set.features, n, "features")
@@ -362,4 +383,6 @@ _CHECKS_BY_TYPE: Mapping[type[Any], Callable[[Any, int | None], None]] = {
     RepeatedLeftOut: _check_repeated,
     PermutationImportance: _check_permutation,
     MeasuredImportance: _check_importance,
+    RankingValidity: _check_validity,
+    MeasuredValidity: _check_measured_validity,
 }

@@ -23,8 +23,10 @@ from rankstudio.plugins.evidence.evidence_checks import check_evidence
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.feature_losses import FeatureLosses
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 from rankstudio.plugins.evidence.near_best_sets import NearBestSet, SizedNearBestSets
 from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+from rankstudio.plugins.evidence.ranking_validity import RankingValidity
 from rankstudio.plugins.evidence.repeated_left_out import RepeatedLeftOut
 from rankstudio.plugins.evidence.set_changes import SetChanges
 from rankstudio.plugins.evidence.shapley_shares import ShapleyShares
@@ -55,6 +57,7 @@ _CLASSES_BY_NAME: Mapping[str, type[Any]] = {
             SizedNearBestSets,
         ),
         *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
+        *(MeasuredValidity, RankingValidity),
     )
 }
 # bytes of evidence, of which most is a number for each query and selected feature
@@ -68,13 +71,12 @@ _VALUES_KEY = "values"
 _MEASURE_KEY = "measure"
 
 
-def pack_evidence(evidence: SelectionEvidence | MeasuredImportance) -> bytes:
-    """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`.
+StoredEvidence = SelectionEvidence | MeasuredImportance | MeasuredValidity
 
-    The bytes are an npz archive: a JSON text, "tree", in which each array is replaced
-    by its number, and the arrays "a0", "a1", ...
-    """
-    arrays: list[Any] = []  # filled by the next line
+
+def pack_evidence(evidence: StoredEvidence) -> bytes:
+    """Return evidence as bytes for the function that unpacks its kind, such as :func:`unpack_evidence`."""
+    arrays: list[Any] = []
     tree = json.dumps(_as_json_value(evidence, arrays)).encode()
     buffer = BytesIO()
     named = {f"a{index}": values for index, values in enumerate(arrays)}
@@ -117,6 +119,23 @@ def unpack_importance(
         If the bytes are none, or cannot be that of these data.
     """
     return _unpacked_evidence(content, MeasuredImportance, n_features)
+
+
+def unpack_validity(content: bytes, n_features: int | None = None) -> MeasuredValidity:
+    """Return the packed validity of a model's features.
+
+    Parameters
+    ----------
+    content : bytes
+    n_features : int, optional
+        Columns of the data, against which the sets are held.
+
+    Raises
+    ------
+    StoreError
+        If the bytes are none, or cannot be that of these data.
+    """
+    return _unpacked_evidence(content, MeasuredValidity, n_features)
 
 
 def _unpacked_evidence(

@@ -22,6 +22,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.number_format import count_text, relative_excess
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 from rankstudio.plugins.evidence.verdicts import Named
 
 _MAX_SETS = 20
@@ -186,6 +187,49 @@ def importance_figure(
         rows,
         (RowSeries("", mean, low, high),),
         zero=True,
+    )
+
+
+def validity_figure(measured: MeasuredValidity, of: str) -> CurvesFigure:
+    """Return a figure of validity and completeness by the number of features kept.
+
+    Parameters
+    ----------
+    measured : MeasuredValidity
+    of : str
+        Data and method, for titles.
+    """
+    ranking_validity = measured.found
+    sizes = tuple(map(float, measured.sizes))
+    series = tuple(
+        Series(
+            label,
+            sizes,
+            tuple(means.mean.tolist()),
+            tuple(means.low.tolist()),
+            tuple(means.high.tolist()),
+            number=number,
+        )
+        for number, (label, means) in enumerate(
+            (
+                (tr("validity"), ranking_validity.validity_means),
+                (tr("completeness"), ranking_validity.completeness_means),
+            )
+        )
+    )
+    title = tr("validity and completeness of features")
+    caption = tr(
+        "Validity: Kendall's τ between the ranking by the model and by the kept features alone; "
+        "completeness: −τ with the kept features masked. Means over {n} queries, with 95 % intervals."
+    ).format(n=count_text(measured.n_queries))
+    return CurvesFigure(
+        "evidence-validity",
+        title=f"{of}: {title}",
+        caption=f"{of}. {caption}",
+        x=FigureAxis(tr("features kept, k"), whole=True),
+        y=FigureAxis(tr("Kendall's τ")),
+        series=series,
+        bands=tr("95 % interval"),
     )
 
 

@@ -10,6 +10,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
+from rankstudio.engine.statistics.mean_intervals import MeanIntervals
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.number_format import (
     NOTHING,
@@ -19,6 +20,7 @@ from rankstudio.engine.support.number_format import (
 )
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 from rankstudio.plugins.evidence.verdicts import FeatureEvidence, Named
 
 HEADER = (
@@ -284,6 +286,45 @@ def importance_text(
     if len(rows) < len(measured.columns):
         note = f"{note} The {len(rows)} greatest of {len(measured.columns)} losses are shown."
     return TextTable(title, header, rows, left=(0,), note=note)
+
+
+def validity_text(title: str, measured: MeasuredValidity, named: Named) -> TextTable:
+    """Return validity and completeness by the number of features kept as a table to print.
+
+    Parameters
+    ----------
+    title : str
+    measured : MeasuredValidity
+    named : callable
+        From a column to the feature's name.
+    """
+    ranking_validity = measured.found
+    interval_texts = [
+        [
+            f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+            for mean, low, high in zip(*_ends(means), strict=True)
+        ]
+        for means in (
+            ranking_validity.validity_means,
+            ranking_validity.completeness_means,
+        )
+    ]
+    rows = [
+        (str(size), named(measured.columns[size - 1]), *texts)
+        for size, *texts in zip(measured.sizes, *interval_texts, strict=True)
+    ]
+    header = ("kept", "with", "validity", "completeness")
+    note = (
+        f"Kendall's τ with the ranking by all features, on the {measured.part} part: validity with the kept "
+        "features alone, completeness its negative with them masked. Means over "
+        f"{measured.n_queries} queries, with 95 % intervals."
+    )
+    return TextTable(title, header, rows, left=(1,), note=note)
+
+
+def _ends(means: MeanIntervals) -> tuple[list[float], list[float], list[float]]:
+    """Return means and the ends of their intervals."""
+    return means.mean.tolist(), means.low.tolist(), means.high.tolist()
 
 
 _TABLE_NOTE = (

@@ -16,10 +16,12 @@ from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.plugins.evidence.evidence_codec import (
     unpack_evidence,
     unpack_importance,
+    unpack_validity,
 )
 from rankstudio.plugins.evidence.evidence_figures import (
     evidence_figures,
     importance_figure,
+    validity_figure,
 )
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.evidence_table import (
@@ -27,8 +29,10 @@ from rankstudio.plugins.evidence.evidence_table import (
     evidence_sentences,
     evidence_text,
     importance_text,
+    validity_text,
 )
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 
 Block = Paragraph | TextTable | Figure
 Kind = TypeVar("Kind")
@@ -44,7 +48,8 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
     """
     selections = _stored_evidence(source, unpack_evidence)
     importances = _stored_evidence(source, unpack_importance)
-    if not selections and not importances:
+    validities = _stored_evidence(source, unpack_validity)
+    if not selections and not importances and not validities:
         yield Paragraph(
             "No evidence has been gathered for a selection of these runs.", muted=True
         )
@@ -52,6 +57,8 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
         yield from _selection_blocks(run, fold, evidence, drawn=number < _MAX_DRAWN)
     for number, (run, fold, measured) in enumerate(importances):
         yield from _model_blocks(run, fold, measured, drawn=number < _MAX_DRAWN)
+    for number, (run, fold, validity) in enumerate(validities):
+        yield from _validity_blocks(run, fold, validity, drawn=number < _MAX_DRAWN)
 
 
 def _stored_evidence(
@@ -115,6 +122,18 @@ def _model_blocks(
     yield importance_text(title, measured, names.full, _MAX_FEATURES)
     if drawn:
         yield importance_figure(measured, place, names.full)
+
+
+def _validity_blocks(
+    run: ReportedRun, fold: int, measured: MeasuredValidity, drawn: bool
+) -> Iterator[Block]:
+    """Yield the table and, if drawn, the figure of validity and completeness of a model's features."""
+    of = f"Run {run.number}, fold {fold}"
+    title = f"{of}: validity and completeness in a model with {len(measured.columns)} features"
+    yield validity_text(title, measured, _Names(run).full)
+    figure = validity_figure(measured, of)
+    if drawn and not figure.empty:
+        yield figure
 
 
 class _Names:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
@@ -21,62 +20,27 @@ from rankstudio.engine.methods.catalog.analysis import (
     formatted,
 )
 from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.shard import shards_of
-from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
-from rankstudio.plugins.evidence.ranking_validity import (
-    VALUES_PER_BLOCK,
-    RankingValidity,
-    Rows,
-    validity_steps,
-)
-
-_MAX_SIZES = 30  # sizes of sets up to which each one is measured
-
-Base = Literal["mean", "zero"]
+from rankstudio.plugins.evidence.model_validity import Base, MaskedModel, kept_sizes
+from rankstudio.plugins.evidence.ranking_validity import RankingValidity
 
 
 @dataclass(frozen=True, eq=False)
 class _FoldModel:
-    """The model of a fold, with its features and the documents that it ranks.
-
-    ``columns`` are the 0-based columns of its features, ascending, ``base`` the value
-    of each of them where it is masked, and ``order`` positions in ``columns``.
-    """
+    """The model of a fold, with its features in order; ``order`` has positions in ``masked.columns``."""
 
     fold: int
-    step: Step
-    documents: RankingDataset
+    masked: MaskedModel
     part: str
-    columns: Ints
-    base: Floats
     order: tuple[int, ...]
 
-    def scores(self, used: Floats) -> Floats:
-        """Score m documents by the values of the model's features alone.
+    @property
+    def documents(self) -> RankingDataset:
+        return self.masked.documents
 
-        ``used`` has the shape (m, len(columns)). The other columns of the data are 0,
-        as the model does not use them.
-        """
-        width = self.documents.X.shape[1]
-        if isinstance(self.documents.X, SparseRows):
-            return self.step.scores(SparseRows.spread(used, self.columns, width).T)
-        wide = np.zeros((width, len(used)))
-        wide[self.columns] = used.T
-        return self.step.scores(wide)
-
-    def steps(self, feature_sets: Sequence[Sequence[int]]) -> Waiting[RankingValidity]:
-        """Yield progress, and return the validity of sets of positions in ``columns``."""
-        read = partial(_values, self.documents.X, self.columns)
-        ptr = self.documents.query_ptr
-        return validity_steps(self.scores, read, ptr, feature_sets, self.base)
-
-
-def _values(X: Features, columns: Ints, rows: Rows) -> Floats:
-    """Return some columns of some documents as an array."""
-    values = X[rows, columns] if isinstance(X, SparseRows) else X[rows][:, columns]
-    return np.array(values, dtype=np.float64)
+    @property
+    def columns(self) -> Ints:
+        return self.masked.columns
 
 
 def validity_result(
@@ -139,11 +103,13 @@ def validity_result(
     validities = []
     for number, model in enumerate(models):
         if features:
-            feature_sets = [_positions(model, features)]
+            feature_sets = [_positions(model.masked, features)]
         else:
             feature_sets = [model.order[:size] for size in sizes]
         share = (len(models) + number) / 2
-        validity = yield from _shared(model.steps(feature_sets), share, len(models))
+        validity = yield from _shared(
+            model.masked.steps(feature_sets), share, len(models)
+        )
         validities.append(validity)
 
     # The means of all sets, and the queries of a single one.
@@ -206,33 +172,16 @@ def _fold_model(
     )
     documents, part = next((d, name) for d, name in parts if d is not None)
 
-    # Its features, and their values where they are masked.
-    columns = np.array(sorted(step.selected), dtype=np.int64)
-    means = _means(fold.train, columns) if base == "mean" else np.zeros(columns.size)
-    model = _FoldModel(fold.number, step, documents, part, columns, means, ())
-
     # Their order: that of selection, or by the effect of masking each alone.
+    masked = MaskedModel.of(step, documents, fold.train, base)
     if run.plan.entry.selects:
-        order = _positions(model, result.selected)
+        order = _positions(masked, result.selected)
     else:
-        single_features = yield from model.steps(
-            [(index,) for index in range(columns.size)]
-        )
-        effects = np.nan_to_num(single_features.completeness_means.mean, nan=0.0)
-        order = tuple(np.argsort(-effects, kind="stable").tolist())
-    return _FoldModel(fold.number, step, documents, part, columns, means, order)
+        order = yield from masked.effect_order()
+    return _FoldModel(fold.number, masked, part, order)
 
 
-def _means(train: RankingDataset, columns: Ints) -> Floats:
-    """Return the mean of some columns over the training documents, read in blocks."""
-    sums = np.zeros(columns.size)
-    n_documents = max(1, VALUES_PER_BLOCK // columns.size)
-    for block in shards_of(train.query_ptr, n_documents):
-        sums += _values(train.X, columns, block.rows).sum(axis=0)
-    return sums / train.n_documents
-
-
-def _positions(model: _FoldModel, ids: Sequence[int]) -> tuple[int, ...]:
+def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features, by their ids, among those of the model; others are left out."""
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
@@ -265,12 +214,7 @@ def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     n_features = min(len(model.order) for model in models)
     if keep is not None:
         return [min(keep, n_features)]
-    if n_features <= _MAX_SIZES:
-        return list(range(1, n_features + 1))
-
-    # Of many features not each number, but numbers that grow by a factor.
-    growing = np.geomspace(1, n_features, _MAX_SIZES).round().astype(int)
-    return sorted(set(growing.tolist()))
+    return kept_sizes(n_features)
 
 
 def _means_table(

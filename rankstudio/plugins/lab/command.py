@@ -45,6 +45,7 @@ Simulate bias and variance of held-out estimates (Airola 2011, chapter 5). Each 
 
   rankstudio lab auc --shift 0.5 --repetitions 1000
   rankstudio lab auc --examples 100 --positive 0.1 --repetitions 100 --json
+  rankstudio lab auc --learner svm --repetitions 100
   rankstudio lab auc --repetitions 1000 --vary examples --values 10,20,50,100
   rankstudio lab selection --sample --queries 10 --features 3 --repetitions 5
   rankstudio lab selection all.txt --queries 10 --features 3 --measure NDCG@10 --repetitions 5 --json
@@ -65,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     auc = commands.add_parser(
         "auc",
-        help="six AUC estimates of regularized least squares on two normal classes",
+        help="six AUC estimates of a linear model on two normal classes",
     )
     _add_parameters(auc, "auc")
     selection = commands.add_parser(

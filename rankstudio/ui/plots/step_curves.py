@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.export.figures.values import (
@@ -16,6 +17,7 @@ from rankstudio.engine.export.figures.values import (
     Level,
     Series,
 )
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import Frame, draw_line, draw_marker, pen
@@ -36,6 +38,8 @@ _GAP = 6.0  # pixels between the curves and their names
 _POINT = 4.0  # radius of a point in pixels
 _AIR = 0.03  # share of the x range that is added at each end
 _LINE = 15  # pixels from one name to the next
+_BAND_OPACITY = 0.14
+_BAND_OPACITY_DARK = 0.22
 Point = tuple[int, int]  # position of a curve, and of a point on it
 
 
@@ -55,6 +59,8 @@ class StepCurve:
     filled : ndarray of shape (K,), optional
         Which points are filled, for a curve that is drawn as points; None for one drawn
         as a line.
+    low, high : ndarray of shape (K,), optional
+        Ends of an interval around each point, drawn as a band; None for none.
     """
 
     key: int
@@ -63,6 +69,14 @@ class StepCurve:
     y: Floats
     number: int = BEHIND
     filled: Bools | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+
+    @property
+    def ends(self) -> Floats:
+        """The values with the ends of their intervals, which may be NaN."""
+        parts = [part for part in (self.y, self.low, self.high) if part is not None]
+        return np.concatenate(parts)
 
 
 class StepCurvesPlot(Plot):
@@ -108,6 +122,7 @@ class StepCurvesPlot(Plot):
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.add_layer(self._draw_marks, -1.0)
+        self.add_layer(self._draw_bands, -0.5)
         self.add_layer(self._draw_curves, 0.0)
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
@@ -150,9 +165,8 @@ class StepCurvesPlot(Plot):
         if self._limits is not None:
             low, high = self._limits
             return (1 - air, last + air), (low, high + (high - low) * 0.03)
-        values = np.concatenate(
-            [curve.y[np.isfinite(curve.y)] for curve in self.curves]
-        )
+        values = np.concatenate([curve.ends for curve in self.curves])
+        values = values[np.isfinite(values)]
         low, high = (
             (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
         )
@@ -204,6 +218,8 @@ class StepCurvesPlot(Plot):
                 floats(curve.x),
                 floats(curve.y),
                 kind="line" if curve.filled is None else "points",
+                low=() if curve.low is None else floats(curve.low),
+                high=() if curve.high is None else floats(curve.high),
                 number=NEUTRAL if curve.number == BEHIND else curve.number,
                 note=curve.label,
             )
@@ -212,8 +228,16 @@ class StepCurvesPlot(Plot):
         levels = (self.level,) if self.level is not None else ()
         y = FigureAxis(self.axes.title, low=low, high=high)
         title = self.axes.title
+        has_bands = any(curve.low is not None for curve in self.curves)
         return CurvesFigure(
-            name=NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
+            NAME,
+            title=title,
+            caption="",
+            x=x,
+            y=y,
+            series=series,
+            levels=levels,
+            bands=tr("95 % interval") if has_bands else "",
         )
 
     def summary(self) -> str:
@@ -242,6 +266,10 @@ class StepCurvesPlot(Plot):
         curve_index, point_index = target
         curve = self.curves[curve_index]
         value = f"{curve.y[point_index]:.{self.decimals}f}"
+        if curve.low is not None and curve.high is not None:
+            low, high = curve.low[point_index], curve.high[point_index]
+            if np.isfinite(low) and np.isfinite(high):
+                value = f"{value} ({low:.{self.decimals}f} … {high:.{self.decimals}f})"
         color = (
             None
             if curve.number == BEHIND
@@ -313,6 +341,24 @@ class StepCurvesPlot(Plot):
             painter.setPen(pen(colors.q("error"), 1.2, (4.0, 3.0)))
             y = frame.y_px(self.level.value)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+
+    def _draw_bands(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the intervals of the curves as light areas."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        for curve in self.curves:
+            if curve.low is None or curve.high is None:
+                continue
+            xs = np.concatenate([curve.x, curve.x[::-1]])
+            ys = np.concatenate([curve.low, curve.high[::-1]])
+            is_finite = np.isfinite(ys)
+            # pyqtgraph makes no polygon of no points
+            if not is_finite.any():
+                continue
+            color = QColor(self._look(curve, colors).color)
+            color.setAlphaF(_BAND_OPACITY_DARK if colors.dark else _BAND_OPACITY)
+            painter.setBrush(color)
+            px, py = frame.pixels(xs[is_finite], ys[is_finite])
+            painter.drawPolygon(arrayToQPolygonF(px, py))
 
     def _draw_curves(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the curves, gray ones first, and the point under the mouse."""

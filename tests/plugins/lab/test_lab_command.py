@@ -40,10 +40,23 @@ def test_auc_as_json_is_what_the_function_says(answer) -> None:
 def test_the_table_has_a_line_for_every_estimator(done) -> None:
     lines = done(["lab", "auc", "--repetitions", "20"]).out.splitlines()
     assert lines[0].startswith(
-        "examples 30, positive 0.5, features 10, shift 0, regularization 1, "
+        "examples 30, positive 0.5, features 10, shift 0, "
+        "learner rls, regularization 1, "
     )
     assert lines[1].startswith("truth of 20 models: mean 0.5000, sd 0.0000")
     assert len(lines) == 5 + 6
+
+
+def test_the_learner_is_that_of_the_option(answer) -> None:
+    words = "--learner svm --examples 20 --repetitions 5 --json"
+    printed = answer(["lab", "auc", *words.split()])
+    told = finish(
+        simulate_auc(20, repetitions=5, learner="svm"),
+    )
+    assert printed["learner"] == "svm"
+    estimators = printed["estimators"].values()
+    biases = [row["bias"] for row in estimators]
+    assert biases == told.bias.tolist()
 
 
 @pytest.fixture

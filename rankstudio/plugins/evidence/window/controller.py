@@ -42,6 +42,7 @@ from rankstudio.plugins.evidence.window.sets_panel import NOTHING as NO_SETS
 from rankstudio.plugins.evidence.window.sets_panel import TOO_MANY, SetsPanel
 from rankstudio.plugins.evidence.window.sizes_dialog import SizesDialog
 from rankstudio.plugins.evidence.window.stop_panel import TOO_LARGE, StopPanel
+from rankstudio.plugins.evidence.window.validity import Validity
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -59,6 +60,7 @@ from rankstudio.ui.widgets.table import RowAction
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+    from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 
 _EVERY_FOLD = tr(
     "Each fold has its own features. Choose a single fold to see the evidence for them."
@@ -142,15 +144,25 @@ class EvidenceController(PageController):
             self.evidence,
             self,
         )
+        self.validity = Validity(
+            models.session,
+            models.runs,
+            models.current,
+            models.task_worker,
+            self.evidence,
+            self,
+        )
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
-
+        self.validity.wanted = lambda: (
+            self.panel.isVisible() and self.probability.shows_validity
+        )
         # REQUIRED or EXCLUDED in the sets, by feature id
         self._wanted: dict[int, int] = {}
         self._wanted_key: object = None  # of the selection to which these wishes belong
         self._constrained: SizedSubset | None = None
-
+        self._validity_shown: MeasuredValidity | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
@@ -180,9 +192,14 @@ class EvidenceController(PageController):
         self.panel.permuting.stop.clicked.connect(
             lambda _=False: self.importance.stop()
         )
-        self.importance.changed.connect(self._ask)
-        self.importance.failed.connect(self.failed)
-        self.evidence.changed.connect(self.importance.look)
+        validity_work = self.probability.validity.work
+        validity_work.button.clicked.connect(lambda _=False: self.validity.start())
+        validity_work.stop.clicked.connect(lambda _=False: self.validity.stop())
+        self.probability.viewed.connect(self.validity.look)
+        for measurement in (self.importance, self.validity):
+            measurement.changed.connect(self._ask)
+            measurement.failed.connect(self.failed)
+            self.evidence.changed.connect(measurement.look)
         self._best_with = OnDemand(
             parent=self,
             worker=models.task_worker,
@@ -300,6 +317,7 @@ class EvidenceController(PageController):
             self._show_smallest,
             self._show_work,
             self._show_features,
+            self._show_validity,
             self._show_best,
             self._show_sets,
             self._show_stop,
@@ -359,11 +377,12 @@ class EvidenceController(PageController):
         self.best.setVisible(shows_sets)
         self.sets.setVisible(shows_sets and not evidence.too_many)
         self._place_stop()
-        shows_probability = not self._ranks and (
-            model is not None or not evidence.one_ranking
+        has_halves = not self._ranks and (model is not None or not evidence.one_ranking)
+        has_validity = self.validity.progress is not Progress.ABSENT
+        self.probability.show_views(halves=has_halves, validity=has_validity)
+        self._right.setVisible(
+            has_halves or has_validity or self.stop.isVisibleTo(self._right)
         )
-        self.probability.setVisible(shows_probability)
-        self._right.setVisible(shows_probability or self.stop.isVisibleTo(self._right))
         self.panel.show_unit(one_ranking=evidence.one_ranking)
         if evidence.found is None or model is None:
             is_offered = evidence.progress(Package.FEATURES) in (
@@ -504,6 +523,28 @@ class EvidenceController(PageController):
         evidence = self._changed_evidence("probability", "stability")
         if evidence is not None:
             self.probability.show_probability(evidence, *self._columns)
+
+    @Slot()
+    def _show_validity(self) -> None:
+        """Show validity and completeness of the shown model, or the progress of their computation."""
+        view = self.probability.validity
+        if not view.isVisible():
+            return
+        validity = self.validity
+        view.work.show_state(
+            validity.progress,
+            validity.seconds,
+            validity.share,
+            tr("Masking features …"),
+        )
+        measured = validity.found
+        if self._validity_shown is measured:
+            return
+        self._validity_shown = measured
+        if measured is None:
+            self.probability.clear_validity()
+        else:
+            self.probability.show_validity(measured, self._columns[0])
 
     @Slot()
     def _show_best(self) -> None:

@@ -37,8 +37,8 @@ from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RunKey, Study
+    from rankstudio.plugins.evidence.evidence_codec import StoredEvidence
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
-    from rankstudio.plugins.evidence.model_importance import MeasuredImportance
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
 N_HALVES = 100
@@ -765,7 +765,7 @@ class Evidence(QObject):
     def store(
         self,
         address: Place,
-        evidence: SelectionEvidence | MeasuredImportance,
+        evidence: StoredEvidence,
         *,
         tell: bool = True,
     ) -> None:
@@ -774,9 +774,7 @@ class Evidence(QObject):
         Parameters
         ----------
         address : Place
-            Study, run, number of the fold, and name under which it is stored.
-        evidence : SelectionEvidence or MeasuredImportance
-            Evidence for a selection, or losses with features permuted.
+        evidence : StoredEvidence
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
@@ -937,7 +935,7 @@ def _store(
     run: RunKey,
     fold: int,
     name: str,
-    evidence: SelectionEvidence | MeasuredImportance,
+    evidence: StoredEvidence,
 ) -> None:
     """Store evidence with a fold of a run; runs on the worker."""
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only

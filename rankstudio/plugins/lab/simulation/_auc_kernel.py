@@ -20,7 +20,7 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 
 @fused_inlined
-def _half_step(difference: float) -> float:
+def half_step(difference: float) -> float:
     """Return the term of a pair in (2) of the module's docstring: 1, ½ for a tie, or 0."""
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
@@ -46,9 +46,7 @@ def _leave_pair_out_auc(
             determinant = a * d - b * b
             e_i = (d * residuals[i] - b * residuals[j]) / determinant
             e_j = (a * residuals[j] - b * residuals[i]) / determinant
-
-            # A held-out score is the label minus its residual e.
-            right += _half_step(labels[i] - e_i - labels[j] + e_j)
+            right += half_step(labels[i] - e_i - labels[j] + e_j)
     share: float = right / (n_positive * (m - n_positive))
     return share
 
@@ -94,6 +92,28 @@ def _leave_fold_out(
         scores[members[a]] = labels[members[a]] - augmented[a, size]
 
 
+@fused_inlined
+def pooled_and_averaged(
+    scores: Floats, folds: Ints, n_positive: int
+) -> tuple[float, float]:
+    """Return the AUC of all pairs, and that of the pairs within a fold, NaN without one.
+
+    ``folds`` (m,) is the fold of each document; the first ``n_positive`` are positive.
+    """
+    m = scores.shape[0]
+    pooled = 0.0
+    averaged = 0.0
+    pairs = 0
+    for i in range(n_positive):
+        for j in range(n_positive, m):
+            right = half_step(scores[i] - scores[j])
+            pooled += right
+            if folds[i] == folds[j]:
+                averaged += right
+                pairs += 1
+    return pooled / (n_positive * (m - n_positive)), averaged / pairs
+
+
 @fused
 def estimates(
     hats: Floats,
@@ -102,7 +122,7 @@ def estimates(
     n_positive: int,
     folds: Ints,
     members: Ints,
-    left: Floats,
+    augmented: Floats,
     scores: Floats,
     out: Floats,
 ) -> None:
@@ -110,11 +130,9 @@ def estimates(
 
     The first column is leave-pair-out. Then follow, for each of S splittings into
     folds, the pooled AUC and the averaged AUC, which is NaN if no fold has both
-    classes. ``hats``, (B, m, m), and ``residuals``, (B, m), are the hat matrices H of
-    the training sets and their y^ - Hy^; all have the same ``labels``, (m,). The first
-    ``n_positive`` documents are the positive ones. ``folds`` (S, m) is the fold of each
-    document in each splitting, from 0. ``members`` (m,), ``left`` (m, m + 1) and
-    ``scores`` (m,) are workspaces.
+    classes. The first ``n_positive`` documents are the positive ones. ``folds`` (S, m)
+    is the fold of each document in each splitting, from 0. ``members`` (m,), ``augmented``
+    (m, m + 1) and ``scores`` (m,) are workspaces.
     """
     m = labels.shape[0]
     for t in range(hats.shape[0]):
@@ -133,19 +151,9 @@ def estimates(
                     if folds[s, i] == fold:
                         members[size] = i
                         size += 1
-                _leave_fold_out(hat, own_residuals, labels, members, size, left, scores)
-
-            # Pooled: all pairs in the right order. Averaged: only pairs of one fold,
-            # whose scores are of the same model, and the number of such pairs.
-            pooled = 0.0
-            averaged = 0.0
-            pairs = 0
-            for i in range(n_positive):
-                for j in range(n_positive, m):
-                    right = _half_step(scores[i] - scores[j])
-                    pooled += right
-                    if folds[s, i] == folds[s, j]:
-                        averaged += right
-                        pairs += 1
-            out[t, 1 + 2 * s] = pooled / (n_positive * (m - n_positive))
-            out[t, 2 + 2 * s] = averaged / pairs
+                _leave_fold_out(
+                    hat, own_residuals, labels, members, size, augmented, scores
+                )
+            pooled, averaged = pooled_and_averaged(scores, folds[s], n_positive)
+            out[t, 1 + 2 * s] = pooled
+            out[t, 2 + 2 * s] = averaged

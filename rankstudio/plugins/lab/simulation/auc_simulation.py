@@ -1,10 +1,13 @@
-"""Simulation of estimated and true AUC on many drawn training sets (Airola 2011, section 5.4)."""
+"""Simulation of estimated and true AUC on many drawn training sets (Airola 2011, section 5.4).
+
+The learner is regularised least squares (RLS), or a support vector machine (SVM).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,8 +29,18 @@ ESTIMATORS = (
 
 # the standard error of a mean is then 1e-4 of the standard deviation
 _MAX_REPETITIONS = 100_000_000
+LEARNERS = ("rls", "svm")
+"""Names of the learners: regularised least squares, and a linear support vector machine."""
+
+LearnerName = Literal["rls", "svm"]
+
 _BLOCK = 250  # repetitions in a block: results are yielded after each block
-_MAX_NUMBERS = 4_000_000  # numbers in the hat matrices of a block
+_MAX_NUMBERS = 4_000_000  # numbers in the hat or Gram matrices of a block
+# m³ of a block of support vector machines, of which each pair needs one: about a second
+_MAX_SVM_SIZE = 2_000_000
+# violation of the optimality of a support vector machine; scores have an order of 1
+_SVM_TOLERANCE = 1e-8
+_MAX_SVM_STEPS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -124,8 +137,9 @@ def simulate_auc(
     regularization: float = 1.0,
     repetitions: int = 10_000,
     seed: int = 0,
+    learner: LearnerName = "rls",
 ) -> Generator[Deviations, None, Deviations]:
-    """Estimate the AUC of regularised least squares with an intercept in six ways, on many training sets.
+    r"""Estimate the AUC of a linear model with an intercept in six ways, on many training sets.
 
     Parameters
     ----------
@@ -139,6 +153,8 @@ def simulate_auc(
         Number of training sets.
     seed : int, default 0
         Equal seeds give equal bits.
+    learner : {"rls", "svm"}
+        Regularised least squares, or a support vector machine.
 
     Yields
     ------
@@ -148,10 +164,17 @@ def simulate_auc(
 
     Notes
     -----
-    O(mn min(m, n)) per training set, then constant time per pair and O(m³ / F²) for F folds; nothing is
-    trained again. The truth is exact, so the deviations are those of (5.1) and (5.2) of
-    Airola (2011).
+    Least squares: O(mn min(m, n)) per training set, then constant time per pair and O(m³ / F²) for F folds;
+    nothing is trained again. The support vector machine minimises, for labels :math:`y` of -1 and 1,
+
+    .. math:: \sum_i \max(0, 1 - y_i (w^\top x_i + b)) + \lambda \lVert w \rVert^2
+
+    (Airola 2011, section 2.8), which is the usual problem with C = 1 / 2λ. It is trained
+    again for each fold, and for each pair with a support vector. The truth is exact, so the deviations are
+    those of (5.1) and (5.2) of Airola (2011).
     """
+    if learner not in LEARNERS:
+        raise ParameterError("learner", learner, f"one of {', '.join(LEARNERS)}")
     informative_count = n_features if n_informative is None else n_informative
     data = TwoClasses(n_examples, positive, n_features, informative_count, shift)
     if not _is_number(regularization) or not 0 < regularization < np.inf:
@@ -160,16 +183,19 @@ def simulate_auc(
         )
     count = between("repetitions", repetitions, 1, _MAX_REPETITIONS)
     checked_seed = between("seed", seed, 0, MOST_SEED)
+    estimate = auc_estimates if learner == "rls" else svm_auc_estimates
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
 
     # training sets that are drawn and trained together
     block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
+    if learner == "svm":
+        block_size = max(1, min(block_size, _MAX_SVM_SIZE // n_examples**3))
     for block, begin in enumerate(range(0, count, block_size)):
         part = slice(begin, min(begin + block_size, count))
         X = data.draw(part.stop - begin, np.random.default_rng([checked_seed, block]))
         with STEADY:
-            estimates[part], weights = auc_estimates(data, X, regularization)
+            estimates[part], weights = estimate(data, X, regularization)
         truth[part] = data.auc(weights)
         state = Deviations(
             ESTIMATORS, truth[: part.stop], estimates[: part.stop], count
@@ -181,7 +207,7 @@ def simulate_auc(
 def auc_estimates(
     data: TwoClasses, X: Floats, regularization: float
 ) -> tuple[Floats, Floats]:
-    """Estimate the AUC on some training sets.
+    """Estimate the AUC of regularised least squares on some training sets.
 
     Parameters
     ----------
@@ -208,9 +234,7 @@ def auc_estimates(
     # A hat matrix gives the model's scores of the training documents from their labels.
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
-
-    # The first splitting is leave-one-out, with m folds.
-    folds = np.stack([np.arange(m, dtype=np.int64), data.folds(5), data.folds(10)])
+    folds = _splittings(data)
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _auc_kernel.estimates(
         hats,
@@ -223,10 +247,50 @@ def auc_estimates(
         np.empty(m),
         estimates,
     )
+    return _defined_estimates(estimates), weights
 
-    # Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two
-    # documents to compare.
-    return np.delete(estimates, 2, axis=1), weights
+
+def svm_auc_estimates(
+    data: TwoClasses, X: Floats, regularization: float
+) -> tuple[Floats, Floats]:
+    """Estimate the AUC of support vector machines; parameters and values as of :func:`auc_estimates`."""
+    from rankstudio.plugins.lab.simulation import _svm_kernel  # noqa: PLC0415 - numba, where it is needed
+
+    m = data.n_examples
+    folds = _splittings(data)
+    betas = np.empty((X.shape[0], m))
+    estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
+    _svm_kernel.svm_estimates(
+        X @ X.transpose(0, 2, 1),
+        2.0 * data.labels - 1.0,
+        data.n_positive,
+        folds,
+        1.0 / (2.0 * regularization),
+        _SVM_TOLERANCE,
+        _MAX_SVM_STEPS,
+        np.empty(m, dtype=np.bool_),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        betas,
+        estimates,
+    )
+    return _defined_estimates(estimates), np.einsum("bmn,bm->bn", X, betas)
+
+
+def _splittings(data: TwoClasses) -> Ints:
+    """Return the folds of leave-one-out, 5-fold and 10-fold, shape (3, m)."""
+    leave_one_out = np.arange(data.n_examples, dtype=np.int64)
+    return np.stack([leave_one_out, data.folds(5), data.folds(10)])
+
+
+def _defined_estimates(estimates: Floats) -> Floats:
+    """Return the columns of :data:`ESTIMATORS` of the seven that a kernel writes.
+
+    Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two
+    documents to compare.
+    """
+    return np.delete(estimates, 2, axis=1)
 
 
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:

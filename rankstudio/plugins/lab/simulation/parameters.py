@@ -99,6 +99,18 @@ AUC: tuple[Parameter, ...] = (
         symbol="δ",
         source="Airola 2011, 5.4",
     ),
+    Parameter(
+        name="learner",
+        label="learner",
+        kind=Kind.CHOICE,
+        default="rls",
+        help="The learner of the linear model, with an intercept; the second is trained for each pair.",
+        source="Airola 2011, 2.7-2.8",
+        choices=(
+            ("rls", "least squares"),
+            ("svm", "support vector machine"),
+        ),
+    ),
     _LAMBDA,
     _REPETITIONS,
     _SEED,

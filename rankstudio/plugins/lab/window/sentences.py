@@ -248,11 +248,20 @@ def _classes_text(settings: Mapping[str, Any]) -> str:
         if settings["n_informative"] is None
         else settings["n_informative"]
     )
-    return tr(
-        "Regularised least squares with an intercept, λ = {regularization}, on two normal "
-        "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
-        "shifted by {shift:g}"
-    ).format(
+    template = (
+        tr(
+            "Support vector machine with an intercept, λ = {regularization}, on two normal "
+            "classes: {m} examples, share of positives {positive:g}, {informative} of {n} "
+            "features shifted by {shift:g}"
+        )
+        if settings["learner"] == "svm"
+        else tr(
+            "Regularised least squares with an intercept, λ = {regularization}, on two normal "
+            "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
+            "shifted by {shift:g}"
+        )
+    )
+    return template.format(
         regularization=power(settings["regularization"]),
         m=settings["n_examples"],
         positive=settings["positive"],

@@ -580,9 +580,8 @@ def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) 
         "name",
         "loss",
     }
-    assert not any(
-        panel.isVisible() for panel in (page.best, page.sets, page.probability)
-    )
+    assert not any(panel.isVisible() for panel in (page.best, page.sets))
+    assert page.probability.shows_validity and not page.probability.view.isVisible()
     assert not page.panel.permuting.isVisible()
     before = ran.sections.evidence.importance.found
     ran.session.show_measure("P@10")

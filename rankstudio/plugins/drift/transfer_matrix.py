@@ -1,0 +1,177 @@
+"""Models of several datasets, measured on each other dataset and ranked there.
+
+References
+----------
+Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T. (2008).
+All-paths graph kernel for protein-protein interaction extraction with evaluation of
+cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from rankstudio.engine.analysis.comparisons.significance import comparing_measure
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import open_data, run_plan
+from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.metrics.names import measure as measure_of
+from rankstudio.engine.support.number_format import NOTHING
+from rankstudio.plugins.drift.transfer import carried
+
+
+@dataclass(frozen=True, eq=False)
+class TransferMatrix:
+    """Averages of models of one of D datasets, measured on another one.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the datasets.
+    measure : str
+    values : ndarray of shape (D, D)
+        Row i has the model of dataset i on each dataset, in the mean over its folds.
+        The diagonal has the plan's own run, whose models have not seen the documents.
+    """
+
+    names: tuple[str, ...]
+    measure: str
+    values: Floats
+
+    @property
+    def ranks(self) -> Floats:
+        """Rank of each model among the models of other datasets, shape (D, D).
+
+        Each column is ranked by itself: 1 is the best, and equal values have their mean
+        rank. The diagonal is NaN, and so are undefined values.
+        """
+        from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
+
+        is_ranked = ~np.eye(len(self.names), dtype=bool) & ~np.isnan(self.values)
+        higher_is_better = measure_of(self.measure).higher_is_better
+        losses = -self.values if higher_is_better else self.values
+        ranks = np.full(self.values.shape, np.nan)
+        for column, rows in enumerate(is_ranked.T):
+            ranks[rows, column] = rankdata(losses[rows, column])
+        return ranks
+
+    @property
+    def mean_ranks(self) -> Floats:
+        """Mean of each model's ranks, shape (D,); NaN without a rank."""
+        ranks = self.ranks
+        counts = (~np.isnan(ranks)).sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            means: Floats = np.nansum(ranks, axis=1) / counts
+        return means
+
+    def as_text(self) -> TextTable:
+        """Return the paper's table: averages, ranks and the mean rank."""
+        header = ["trained on"]
+        for name in self.names:
+            header += [name, "rank"]
+        header.append("mean rank")
+        ranks = self.ranks
+        rows = []
+        for row, name in enumerate(self.names):
+            cells = [name]
+            for column in range(len(self.names)):
+                average = self.values[row, column]
+                text = NOTHING if np.isnan(average) else f"{average:.4f}"
+                cells.append(f"({text})" if row == column else text)
+                cells.append(_rank_text(ranks[row, column]))
+            cells.append(_rank_text(self.mean_ranks[row]))
+            rows.append(tuple(cells))
+        note = "In parentheses: models of the same data that have not seen the documents; they are not ranked."
+        title = f"{self.measure} by training data (rows) and test data (columns)"
+        return TextTable(title, tuple(header), rows, left=(0,), note=note)
+
+
+def _rank_text(rank: float) -> str:
+    return NOTHING if np.isnan(rank) else f"{rank:.4g}"
+
+
+def transfer_matrix(
+    plan: Plan, places: Sequence[str], measure: str = ""
+) -> TransferMatrix:
+    """Train a plan's model on each dataset, and measure it on the others.
+
+    Parameters
+    ----------
+    plan : Plan
+        Method, parameters and protocol; its data and folds are replaced.
+    places : sequence of str
+        Places of two or more datasets with the same features, by name, or by id where
+        they have no names of their own.
+    measure : str, optional
+        One of the plan's measures; by default the one that chooses its models.
+
+    Returns
+    -------
+    TransferMatrix
+
+    Raises
+    ------
+    ParameterError
+        For fewer than two datasets, or a measure that the plan does not have.
+    PlanError, DataError
+        If a model does not fit other data.
+
+    Notes
+    -----
+    A model is the final one of the plan's run, learned from all documents of its data
+    with what its folds chose. A model is measured on the parts on which the own run of
+    those data is measured. D runs, and D (D - 1) measurements.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from rankstudio.engine import Plan, save_letor
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> with TemporaryDirectory() as folder:
+    ...     places = [f"{folder}/{name}.txt" for name in "AB"]
+    ...     for seed, place in enumerate(places):
+    ...         save_letor(make_ranking(n_queries=20, seed=seed).folds[0].train, place)
+    ...     parameters = {"regularization": 1.0}
+    ...     plan = Plan(places[0], "rankrls", parameters, protocol="2-fold", measures=("MAP",))
+    ...     matrix = transfer_matrix(plan, places)
+    >>> matrix.values.shape, matrix.ranks[0, 1]
+    ((2, 2), np.float64(1.0))
+    """
+    if len(places) < 2:
+        raise ParameterError(
+            "places", list(places), "the places of two datasets or more"
+        )
+    name = measure_of(measure).name if measure else comparing_measure(plan)
+    if name not in plan.evaluated:
+        expected = f"one of {', '.join(plan.evaluated)}"
+        raise ParameterError("measure", measure, expected)
+
+    # The plan on each dataset.
+    plans = [plan.changed(data=location, folds=()) for location in places]
+    datasets = [open_data(own_plan) for own_plan in plans]
+    own_runs = [
+        run_plan(own_plan, dataset)
+        for own_plan, dataset in zip(plans, datasets, strict=True)
+    ]
+
+    # Each model on each other dataset.
+    averages = np.diag([own_run.average[name] for own_run in own_runs])
+    with TemporaryDirectory() as folder:
+        model_path = Path(folder) / "model.json"
+        for row, own_run in enumerate(own_runs):
+            for column, other in enumerate(datasets):
+                if row == column:
+                    continue
+                given_plan, _ = carried(
+                    own_run, datasets[row], plans[column], other, model_path
+                )
+                averages[row, column] = run_plan(given_plan, other).average[name]
+    names = tuple(dataset.name for dataset in datasets)
+    return TransferMatrix(names, name, averages)
