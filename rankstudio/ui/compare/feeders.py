@@ -56,7 +56,8 @@ class ComparisonScope:
 
     Attributes
     ----------
-    session, runs, measured, marks worker : Worker
+    session, runs, measured, marks
+    worker : Worker
         Computes the contents of the views.
     """
 

@@ -62,7 +62,8 @@ class OpenController(Controller):
 
     Parameters
     ----------
-    theme, models, settings parent : QWidget
+    theme, models, settings
+    parent : QWidget
         Window over which dialogs open, and on which files can be dropped.
     """
 
