@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.runner import open_data, run_plan
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.metrics.names import measure as measure_of
 from rankstudio.engine.support.number_format import NOTHING
-from rankstudio.plugins.drift.transfer import carried
+from rankstudio.plugins.drift.transfer import saved_model_plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def transfer_matrix(
             for column, other in enumerate(datasets):
                 if row == column:
                     continue
-                given_plan, _ = carried(
+                given_plan, _ = saved_model_plan(
                     own_run, datasets[row], plans[column], other, model_path
                 )
                 averages[row, column] = run_plan(given_plan, other).average[name]

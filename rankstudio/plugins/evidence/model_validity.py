@@ -139,7 +139,7 @@ class MeasuredValidity:
     @property
     def n_queries(self) -> int:
         """Number of queries whose documents the model tells apart."""
-        return self.found.validity.shape[1] - self.found.n_undefined
+        return int(self.found.validity.shape[1]) - self.found.n_undefined
 
     @property
     def columns(self) -> tuple[int, ...]:

@@ -406,7 +406,7 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
             data=data.name,
             fold=fold.number,
             feature=fold.train.feature_names[column],
-            place=densities.place,
+            place=densities.rank,
             n=len(order),
             divergence=densities.divergence,
         ),
