@@ -354,7 +354,7 @@ class StepCurvesPlot(Plot):
             # pyqtgraph makes no polygon of no points
             if not is_finite.any():
                 continue
-            color = QColor(self._look(curve, colors).color)
+            color = QColor(self._category_of(curve, colors).color)
             color.setAlphaF(_BAND_OPACITY_DARK if colors.dark else _BAND_OPACITY)
             painter.setBrush(color)
             px, py = frame.pixels(xs[is_finite], ys[is_finite])
