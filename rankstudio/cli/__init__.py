@@ -110,8 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        # The program that reads the output has ended, as ``| head`` does. Nothing more
-        # is written, so that the end of this program causes no further error.
+        # The program that reads the output has ended, as ``| head`` does.
+        # Nothing more is written, so that the end of this program causes no
+        # further error.
         streams.silence()
         return FAILED
     except OSError as error:
@@ -142,8 +143,8 @@ def known_commands() -> Mapping[str, CommandSource]:
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
-    # A command is a module, named by its path; an analysis makes a command of itself. No
-    # name is that of another command.
+    # A command is a module, named by its path; an analysis makes a command of
+    # itself. No name is that of another command.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,
@@ -232,8 +233,9 @@ def command_line(names: Sequence[str]) -> CommandParser:
         try:
             module.add_options(command)
         except AnalysisError:
-            # The code of an analysis of another package fails. A list of commands goes
-            # on without its options; a single command is what the user asks for.
+            # The code of an analysis of another package fails. A list of
+            # commands goes on without its options; a single command is what the
+            # user asks for.
             if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
@@ -253,11 +255,11 @@ def _loaded_command(name: str) -> Any:
 def _open_window(arguments: list[str]) -> int:
     """Open the window, and return the exit status.
 
-    If no window can be opened, say why; with --sample, run the sample in the terminal
-    instead.
+    If no window can be opened, say why; with --sample, run the sample in the
+    terminal instead.
     """
-    # Options are words with a dash, and the word after --language (the slice of one
-    # word before it is empty for the first word).
+    # Options are words with a dash, and the word after --language (the slice of
+    # one word before it is empty for the first word).
     options = [
         word
         for index, word in enumerate(arguments)
@@ -265,13 +267,13 @@ def _open_window(arguments: list[str]) -> int:
     ]
     files = [word for word in arguments if word not in options]
 
-    # Only the help needs the parsers of the commands, which look texts up and import
-    # the engine.
+    # Only the help needs the parsers of the commands, which look texts up and
+    # import the engine.
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        # The command of an absent plug-in. This error comes first, as the parser below
-        # would complain of the command's options instead.
+        # The command of an absent plug-in. This error comes first, as the
+        # parser below would complain of the command's options instead.
         parser.error(_no_such_command(files[0]))
     args = parser.parse_args(options)
     for file in files:
@@ -288,8 +290,9 @@ def _open_window(arguments: list[str]) -> int:
 
         # before the window's modules look their texts up
         install(args.language or Settings().language)
-        # The window collects garbage itself, later. Objects that imports make stay
-        # anyway, and looking for garbage among them took a tenth of the time.
+        # The window collects garbage itself, later. Objects that imports make
+        # stay anyway, and looking for garbage among them took a tenth of the
+        # time.
         gc.disable()
         from rankstudio.ui.app import main as open_window
 
@@ -309,8 +312,8 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such_command(name: str) -> str:
     """Return the error text for a word that is neither a file nor a command, with a similar command.
 
-    The commands of RankStudio's own plug-ins are recorded, so that they are known even
-    where their plug-in is absent.
+    The commands of RankStudio's own plug-ins are recorded, so that they are
+    known even where their plug-in is absent.
     """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

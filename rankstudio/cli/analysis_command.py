@@ -125,8 +125,8 @@ class AnalysisCommand:
     def _guarded(self, function: Callable[[], Any]) -> Any:
         """Call a function of the analysis; raise AnalysisError where the code of another package fails.
 
-        Errors of RankStudio's own analyses are faults of the program, and stay as they
-        are.
+        Errors of RankStudio's own analyses are faults of the program, and stay
+        as they are.
         """
         if self._entry.is_own:
             return function()
@@ -165,9 +165,9 @@ def _run_analysis(
 ) -> tuple[AnalysisResult, bool]:
     """Carry out an analysis, with its progress; return its result, and whether it was stopped before its end.
 
-    ``subject`` is what is analysed, such as a run and its data. Before the first result,
-    Ctrl+C ends the command at once; from then on, it makes the analysis stop with the
-    result so far.
+    ``subject`` is what is analysed, such as a run and its data. Before the
+    first result, Ctrl+C ends the command at once; from then on, it makes the
+    analysis stop with the result so far.
     """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
@@ -219,9 +219,9 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     """Return the subject of an analysis, as its arguments; test parts that are sealed are left out.
 
-    These are the results of a run and their data, or a plan and its data, or the data
-    with all folds, or the training part of one fold, according to what the analysis
-    ``needs``.
+    These are the results of a run and their data, or a plan and its data, or
+    the data with all folds, or the training part of one fold, according to what
+    the analysis ``needs``.
     """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,

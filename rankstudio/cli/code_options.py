@@ -24,8 +24,9 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods and measures that options name by their code, and return the arguments with their keys.
 
-    Typing the name of a file or a library allows its code to run. The options of a
-    method depend on its code, so this is done before the command line is read.
+    Typing the name of a file or a library allows its code to run. The options
+    of a method depend on its code, so this is done before the command line is
+    read.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     replaced: list[str] = []
-    # The function for the next word, if that is the value of the option before it;
-    # otherwise ``str``, which changes nothing.
+    # The function for the next word, if that is the value of the option before
+    # it; otherwise ``str``, which changes nothing.
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")

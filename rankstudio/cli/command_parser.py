@@ -58,8 +58,8 @@ def place_name(text: str) -> str:
 class CommandParser(argparse.ArgumentParser):
     """A parser that suggests similar words, and raises the error if its help cannot be written.
 
-    Options cannot be abbreviated: an abbreviation may be meant for an option of another
-    method.
+    Options cannot be abbreviated: an abbreviation may be meant for an option of
+    another method.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -77,13 +77,13 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
 
-        The ``sample_word`` is put before all other words, because DATA is the first
-        positional argument.
+        The ``sample_word`` is put before all other words, because DATA is the
+        first positional argument.
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
-        # `parse_known_intermixed_args`, called below, calls this method again, with words
-        # that need no changes.
+        # `parse_known_intermixed_args`, called below, calls this method again,
+        # with words that need no changes.
         if self._is_mixing:
             return super().parse_known_args(words, namespace)
         words = self._with_data_first(words)
@@ -123,8 +123,8 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the arguments.
 
-        An unknown word ends the process with status 2 and an error of the parser of the
-        typed command, which suggests a similar option.
+        An unknown word ends the process with status 2 and an error of the
+        parser of the typed command, which suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -143,8 +143,9 @@ class CommandParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help.
 
-        The help of a command with parameters of methods is brief, and has the options
-        that all methods share; with --method NAME or --ranker NAME it is complete.
+        The help of a command with parameters of methods is brief, and has the
+        options that all methods share; with --method NAME or --ranker NAME it
+        is complete.
         """
         if not self.by_method:
             return super().format_help()
@@ -161,8 +162,8 @@ class CommandParser(argparse.ArgumentParser):
         try:
             for action in self._actions:
                 # Parameters are shown for the methods on the command line only.
-                # ``owners`` has the help of a parameter by method, and ``of`` is the
-                # option that names the method: see add_parameters.
+                # ``owners`` has the help of a parameter by method, and ``of``
+                # is the option that names the method: see add_parameters.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
@@ -207,8 +208,8 @@ class CommandParser(argparse.ArgumentParser):
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        # An empty name is an unset variable of the shell, and would be the current
-        # folder.
+        # An empty name is an unset variable of the shell, and would be the
+        # current folder.
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"

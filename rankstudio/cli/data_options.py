@@ -41,10 +41,10 @@ def add_data(
 ) -> None:
     """Add DATA, the first positional argument of a command, and --sample, which stands for it.
 
-    ``about`` and ``sample`` are the helps of the two. ``also`` has further kinds of
-    files that the command accepts as DATA: "study", "model" or "text". The command
-    reads the value with `data_place` if a plan opens it, or with `data_file` if it is
-    one file.
+    ``about`` and ``sample`` are the helps of the two. ``also`` has further
+    kinds of files that the command accepts as DATA: "study", "model" or "text".
+    The command reads the value with `data_place` if a plan opens it, or with
+    `data_file` if it is one file.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"

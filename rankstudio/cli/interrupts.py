@@ -37,8 +37,8 @@ class Stop:
     Parameters
     ----------
     then : callable
-        Handler of Ctrl+C from the second one on; by default it interrupts the current
-        work.
+        Handler of Ctrl+C from the second one on; by default it interrupts the
+        current work.
 
     Attributes
     ----------
@@ -58,17 +58,17 @@ class Stop:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
-        # Printing could fail: the handler may run while something is printed, and
-        # streams are not reentrant.
+        # Printing could fail: the handler may run while something is printed,
+        # and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A run stops between two units; a unit is one fold with one combination of
-        parameters. After the last unit of a fold, it stops only when the fold's model
-        has been chosen and tested; after the last fold, it ends without a stop. Both
-        take little time.
+        A run stops between two units; a unit is one fold with one combination
+        of parameters. After the last unit of a fold, it stops only when the
+        fold's model has been chosen and tested; after the last fold, it ends
+        without a stop. Both take little time.
         """
         match event:
             case RunStarted():
@@ -95,8 +95,8 @@ def stopping() -> Iterator[Stop]:
 
     Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
     """
-    # The second Ctrl+C does what the first one would do otherwise; the handler may also
-    # be a number, such as SIG_IGN.
+    # The second Ctrl+C does what the first one would do otherwise; the handler
+    # may also be a number, such as SIG_IGN.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():

@@ -213,8 +213,8 @@ class ProgressBar:
     def _draw(self, unit: Unit, doing: str = "") -> None:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
 
-        ``unit`` is the fold and the combination of parameters at work, and ``doing``
-        the work before its next step, if that takes long.
+        ``unit`` is the fold and the combination of parameters at work, and
+        ``doing`` the work before its next step, if that takes long.
         """
         if not self._line.is_due():
             return
@@ -247,8 +247,8 @@ class ProgressBar:
         seconds : float
             Seconds that this run has taken.
         n_computed : float
-            Units that it has computed, with a part of the current one. Units that were
-            in a study already are not among them.
+            Units that it has computed, with a part of the current one. Units
+            that were in a study already are not among them.
         """
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
@@ -281,8 +281,8 @@ def last_state(
     Parameters
     ----------
     steps : iterator
-        States of the work, at least one; each has all results so far. None is not a
-        state: it only lets the work stop there, after the first state.
+        States of the work, at least one; each has all results so far. None is
+        not a state: it only lets the work stop there, after the first state.
     n_repeats : callable
         Returns the number of repetitions that a state has.
     n_requested : int
@@ -290,8 +290,8 @@ def last_state(
     stream : text stream, optional
         Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
-        Returns the progress text of a state; by default the number of repetitions, of
-        those requested.
+        Returns the progress text of a state; by default the number of
+        repetitions, of those requested.
 
     Returns
     -------
@@ -326,8 +326,8 @@ def last_share(
 ) -> tuple[Told, bool]:
     """Carry out a work to its end, or until Ctrl+C, show its progress, and return its last state.
 
-    Each state has the share of the work that is done. The second value tells whether the
-    work was stopped before its end.
+    Each state has the share of the work that is done. The second value tells
+    whether the work was stopped before its end.
     """
     # as a number of percents, of 100
     return last_state(

@@ -89,8 +89,8 @@ def write_new(
 ) -> list[Path]:
     """Write figures and the files beside them, unless one of them must not be replaced; return their paths.
 
-    A file that exists is replaced only with ``--force``, and one that the command reads
-    never; ``also`` are further files that it reads.
+    A file that exists is replaced only with ``--force``, and one that the
+    command reads never; ``also`` are further files that it reads.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
 
@@ -144,8 +144,8 @@ def refuse_existing(
     Raises
     ------
     OutputError
-        The text names the first such file, why it is refused (``description``), and the
-        option that allows to replace it.
+        The text names the first such file, why it is refused (``description``),
+        and the option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():

@@ -109,10 +109,10 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size, and with its study if it has one.
 
-    A unit is one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part. ``work.training_by_fold`` has the
-    training data that earlier runs prepared, by fold; the run uses them, and adds its
-    own.
+    A unit is one fold with one combination of parameters. The size of the data
+    is the number of values in the largest training part.
+    ``work.training_by_fold`` has the training data that earlier runs prepared,
+    by fold; the run uses them, and adds its own.
     """
     folds = work.dataset.folds
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
@@ -146,9 +146,9 @@ def compare(
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
-    Impossible runs are left out; if no run is possible, the error of the last one is
-    raised. Finished units are kept in a study. Results of other runs are replaced only
-    with ``--force``.
+    Impossible runs are left out; if no run is possible, the error of the last
+    one is raised. Finished units are kept in a study. Results of other runs are
+    replaced only with ``--force``.
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
@@ -196,9 +196,9 @@ def run_comparison(
 ) -> ComparisonOutcome:
     """Run all plans of a comparison on each dataset, until the user stops.
 
-    A run that is impossible, because of its data, its parameters or a missing library,
-    is left out with a note, and the other runs go on. Units that the study has are not
-    computed again.
+    A run that is impossible, because of its data, its parameters or a missing
+    library, is left out with a note, and the other runs go on. Units that the
+    study has are not computed again.
 
     Parameters
     ----------
@@ -253,8 +253,8 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge (in their columns) and protocol share the data,
-        # which are divided and prepared only once.
+        # Plans with the same judge (in their columns) and protocol share the
+        # data, which are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),
             key=lambda plan: (plan.protocol, plan.columns),

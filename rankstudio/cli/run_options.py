@@ -56,8 +56,8 @@ from rankstudio.engine.support.resources import resource
 # Endings by which PLAN is recognised as data.
 _DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
-# Options of output and workers, which are allowed with --resume and with the plan of a
-# comparison.
+# Options of output and workers, which are allowed with --resume and with the
+# plan of a comparison.
 _WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
@@ -86,8 +86,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the options of method, model selection and parameters.
 
-    The parser keeps parameters under names with a prefix, such as "parameter_", as a
-    method and a final ranker may have parameters of one name.
+    The parser keeps parameters under names with a prefix, such as "parameter_",
+    as a method and a final ranker may have parameters of one name.
     """
     _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
@@ -157,8 +157,8 @@ def _add_input_and_output(parser: Any) -> None:
         "run on the bundled sample; without --out and --study into rankstudio-sample, with figures",
     )
 
-    # Parts of the data: folds, feature groups with their costs, and preferences of a
-    # file.
+    # Parts of the data: folds, feature groups with their costs, and preferences
+    # of a file.
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     parser.add_argument(
         "--protocol",
@@ -314,9 +314,10 @@ def add_parameters(
 ) -> None:
     """Add the options of the parameters of methods; an option of several methods is added once.
 
-    Advanced parameters, which most runs leave at their defaults, are in a group of
-    their own. ``title`` and ``about`` head the options in the help. argparse stores a
-    value under ``dest`` and the parameter's name; ``prefix`` begins the option.
+    Advanced parameters, which most runs leave at their defaults, are in a group
+    of their own. ``title`` and ``about`` head the options in the help. argparse
+    stores a value under ``dest`` and the parameter's name; ``prefix`` begins
+    the option.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -341,11 +342,11 @@ def add_parameters(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
         except argparse.ArgumentError:
-            # A plug-in's parameter has the name of another option of the command; it can
-            # be set with --set.
+            # A plug-in's parameter has the name of another option of the
+            # command; it can be set with --set.
             continue
-        # CommandParser.format_help reads these: the option that names the method, and
-        # the help by method.
+        # CommandParser.format_help reads these: the option that names the
+        # method, and the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {
             key: _option_help([(key, parameter)], named=False).replace("%", "%%")
@@ -388,14 +389,15 @@ def _bundled_plans() -> list[str]:
 def plan_file(args: argparse.Namespace) -> Path | None:
     """Return the file of the plan that PLAN names, or None if there is no plan.
 
-    PLAN is a file, the name of a bundled plan, or a folder of results, which has its
-    plan. If PLAN is data, ``args.data`` is set to it, and there is no plan.
+    PLAN is a file, the name of a bundled plan, or a folder of results, which
+    has its plan. If PLAN is data, ``args.data`` is set to it, and there is no
+    plan.
 
     Raises
     ------
     PlanError
-        If PLAN and an option both name data, or if PLAN is a study, a method, or
-        similar to a bundled plan.
+        If PLAN and an option both name data, or if PLAN is a study, a method,
+        or similar to a bundled plan.
     """
     path: Path | None = args.plan
     if path is None:
@@ -500,8 +502,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
-    # Stated parameters change those of the plan in the file, if these are of the same
-    # method; parameters of another method would not fit.
+    # Stated parameters change those of the plan in the file, if these are of
+    # the same method; parameters of another method would not fit.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),
@@ -528,8 +530,8 @@ def fold_of_data(
         Plan with the known costs of features.
     dataset : FoldedDataset
     option_names : set of str
-        Names of the options that are set; those of the method's parameters are called as
-        in a plan.
+        Names of the options that are set; those of the method's parameters are
+        called as in a plan.
 
     Raises
     ------
@@ -609,8 +611,8 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such file. A plug-in reads these options;
-    without it, using one raises an error that says so.
+    The result is None if the options name no such file. A plug-in reads these
+    options; without it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -624,8 +626,9 @@ def _stated_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of methods that the user typed as options, by name.
 
-    The parser keeps them under names that begin with ``prefix``. In lists of features,
-    names are replaced by ids; ``names`` returns the names of the data's features.
+    The parser keeps them under names that begin with ``prefix``. In lists of
+    features, names are replaced by ids; ``names`` returns the names of the
+    data's features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -738,9 +741,9 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     Parameters
     ----------
     text : str
-        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are separated by
-        semicolons, or by commas if there is no semicolon. Lists to try one after the
-        other have "|" between them.
+        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are
+        separated by semicolons, or by commas if there is no semicolon. Lists to
+        try one after the other have "|" between them.
     option : str
         Option, for the error: "--pin".
     names : callable
@@ -763,9 +766,9 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
-    Items are separated by semicolons or commas, and lists to try one after the other by
-    "|". ``names`` returns the names of the data's features; it is called only for
-    names.
+    Items are separated by semicolons or commas, and lists to try one after the
+    other by "|". ``names`` returns the names of the data's features; it is
+    called only for names.
 
     Raises
     ------
@@ -812,8 +815,8 @@ def _split_items(text: str, dividers: str) -> list[str]:
 def _feature_id(item: str, option: str, names: Names) -> int:
     """Return the id of a feature from its id or its name; upper and lower case do not matter.
 
-    ParameterError is raised if no feature, or several, have the name; ``option`` is for
-    its text.
+    ParameterError is raised if no feature, or several, have the name;
+    ``option`` is for its text.
     """
     if item.strip().isdecimal():
         return int(item)

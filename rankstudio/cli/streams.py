@@ -31,8 +31,8 @@ class _ErrorFile(io.FileIO):
 def set_up() -> None:
     """Set up the output streams.
 
-    Characters that an output cannot encode are escaped. Text is discarded if there is
-    no output, or if the error stream cannot be written.
+    Characters that an output cannot encode are escaped. Text is discarded if
+    there is no output, or if the error stream cannot be written.
     """
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
@@ -41,8 +41,8 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
-    # Errors of the error stream have nowhere to go, so its file drops what it cannot
-    # write.
+    # Errors of the error stream have nowhere to go, so its file drops what it
+    # cannot write.
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
@@ -54,14 +54,16 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
-    "rankstudio" is this module's own way to escape, registered with Python by that
-    name. The stream stays usable after an interruption by Ctrl+C, which is passed on.
+    "rankstudio" is this module's own way to escape, registered with Python by
+    that name. The stream stays usable after an interruption by Ctrl+C, which is
+    passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:
-        # The interruption may have come between the two steps in which the stream's
-        # encoder is replaced, and have left it without one. So it is done again.
+        # The interruption may have come between the two steps in which the
+        # stream's encoder is replaced, and have left it without one. So it is
+        # done again.
         stream.reconfigure(errors="rankstudio")
         raise
 
@@ -77,8 +79,8 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points.
 
-    Return the replacement, and the position from where to go on, as Python asks of a
-    handler of such errors.
+    Return the replacement, and the position from where to go on, as Python asks
+    of a handler of such errors.
     """
     if (
         isinstance(error, UnicodeEncodeError)
@@ -156,8 +158,8 @@ def write_output(path: Path, content: str | bytes) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written, or if the content is binary and would go to a
-        terminal.
+        If the file cannot be written, or if the content is binary and would go
+        to a terminal.
     """
     if is_standard(path):
         _write_to_stdout(content)

@@ -127,8 +127,8 @@ def one_run(
     Raises
     ------
     PlanError
-        If no run has the number, or if there are several runs and no number; the text
-        names the option.
+        If no run has the number, or if there are several runs and no number;
+        the text names the option.
     StoreError
         If the study has no run.
     """
@@ -239,8 +239,8 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 def plans_to_go_on_with(study: Study) -> list[Plan]:
     """Return the plans of the unfinished or damaged runs; without any, the plan of the last run.
 
-    A run that another version of RankStudio started cannot be resumed: it is run again,
-    with a note.
+    A run that another version of RankStudio started cannot be resumed: it is
+    run again, with a note.
 
     Raises
     ------

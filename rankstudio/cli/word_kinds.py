@@ -123,8 +123,8 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     PlanError
         If there is such a file; the text says which kind it has, and what to do.
     """
-    # The metavar of an argument, such as DATA, tells which kind it takes; "" is a file
-    # of unknown kind, which is read.
+    # The metavar of an argument, such as DATA, tells which kind it takes; "" is
+    # a file of unknown kind, which is read.
     for action, value in _named_places(args.parser, args):
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""

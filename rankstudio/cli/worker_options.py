@@ -80,8 +80,8 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 def _certificates(args: argparse.Namespace) -> Certificates | None:
     """Return the certificates for an encrypted connection to a cluster, which the options name.
 
-    The result is None without any of the options. Raise a PlanError for some of them
-    without the others, or without a scheduler.
+    The result is None without any of the options. Raise a PlanError for some of
+    them without the others, or without a scheduler.
     """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):

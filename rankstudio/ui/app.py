@@ -50,8 +50,9 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample`` opens the bundled sample
-        with its finished run, and ``--run`` runs the plan of what is opened.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled
+        sample with its finished run, and ``--run`` runs the plan of what is
+        opened.
     """
     # Until the window is built, a signal ends the process at once.
     for number in SIGNALS:
@@ -96,8 +97,8 @@ def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """End the process at once, which is harmless while its window is still being built.
 
-    An exception would leave widgets half built, and the interpreter would then delete
-    them in an order in which Qt reads objects that are already deleted.
+    An exception would leave widgets half built, and the interpreter would then
+    delete them in an order in which Qt reads objects that are already deleted.
     """
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
@@ -106,9 +107,10 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 def leave_room_for_the_window() -> None:
     """Keep one core free for the window, and let threads hand over the interpreter quickly.
 
-    On data of moderate size, the engine is not faster with all cores, and the window
-    would have to wait. A number of threads that the user set in ``RANKSTUDIO_THREADS``
-    stays. Kernels are compiled in a process of their own.
+    On data of moderate size, the engine is not faster with all cores, and the
+    window would have to wait. A number of threads that the user set in
+    ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of their
+    own.
     """
     compiler_process().wanted = True
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
@@ -118,11 +120,11 @@ def leave_room_for_the_window() -> None:
 def leave_in_time(close_study: Callable[[], None]) -> None:
     """End the process soon, even if a worker cannot stop at once.
 
-    Compiled kernels and imports cannot be interrupted. By now the state is stored, and
-    the only files that workers write, those of the data cache, are replaced as a whole
-    or not at all. The study is closed between two of its transactions. If that does not
-    succeed in time, nothing is lost, but the log file that remains beside the study
-    makes it look as if it were in use.
+    Compiled kernels and imports cannot be interrupted. By now the state is
+    stored, and the only files that workers write, those of the data cache, are
+    replaced as a whole or not at all. The study is closed between two of its
+    transactions. If that does not succeed in time, nothing is lost, but the log
+    file that remains beside the study makes it look as if it were in use.
 
     Parameters
     ----------
@@ -163,8 +165,8 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Carry out the work that waits for the window: open files, warm up, report the last crash."""
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
-    # The finished run of the sample is shown before the window is painted. With --run,
-    # a new run of the sample is started instead.
+    # The finished run of the sample is shown before the window is painted. With
+    # --run, a new run of the sample is started instead.
     if "--sample" in argv and runs:
         window.open_path(SAMPLE, run=True)
     elif files:
@@ -209,8 +211,8 @@ class FirstPaint(QObject):
 class Interrupts(QObject):
     """Calls a function on the GUI thread, between two events, when a signal asks the process to end.
 
-    Python itself would raise an exception wherever the interpreter happens to be. In
-    the middle of a paint event, that would crash Qt.
+    Python itself would raise an exception wherever the interpreter happens to
+    be. In the middle of a paint event, that would crash Qt.
 
     Parameters
     ----------
@@ -223,8 +225,8 @@ class Interrupts(QObject):
     ) -> None:
         super().__init__(parent)
         self._call = call
-        # The interpreter writes the number of a signal into one end of the pair, and Qt
-        # waits at the other.
+        # The interpreter writes the number of a signal into one end of the
+        # pair, and Qt waits at the other.
         self._read, self._write = socket.socketpair()
         for end in (self._read, self._write):
             end.setblocking(False)

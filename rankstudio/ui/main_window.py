@@ -159,8 +159,8 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         """Put the welcome page and the workspace (all pages) into the window, with notices over them.
 
-        Notices and the bar of loading leave the strip at the foot of the pages free. Esc
-        closes the newest notice.
+        Notices and the bar of loading leave the strip at the foot of the pages
+        free. Esc closes the newest notice.
         """
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -185,8 +185,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
-        # The names of the arguments are the keys of the commands. `select(None, None)`
-        # chooses the best model.
+        # The names of the arguments are the keys of the commands. `select(None,
+        # None)` chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -532,8 +532,8 @@ class MainWindow(QMainWindow):
                 self.commands.rename(key, name)
             for key, checked in page.checked_commands().items():
                 self.commands[key].setChecked(checked)
-        # Esc is the shortcut of Stop; it closes notices only while there is nothing to
-        # stop.
+        # Esc is the shortcut of Stop; it closes notices only while there is
+        # nothing to stop.
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()

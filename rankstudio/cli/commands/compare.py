@@ -232,8 +232,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
-    # The comparison in the wanted form. One group of comparable runs is a JSON object,
-    # several are a list.
+    # The comparison in the wanted form. One group of comparable runs is a JSON
+    # object, several are a list.
     text: str
     match form:
         case "json":
@@ -276,8 +276,8 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 def _data_opener(name: str | None) -> Opener:
     """Return a function that opens the data of a run; with a name, only the dataset of this name.
 
-    The function takes the plan of the run and the study's record of its data. It returns
-    None for data that are not opened.
+    The function takes the plan of the run and the study's record of its data.
+    It returns None for data that are not opened.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 

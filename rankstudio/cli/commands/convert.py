@@ -414,14 +414,14 @@ def selected_features(
 ) -> tuple[int, ...]:
     """Return the ids of the features that a run selected in a fold, or that a model uses.
 
-    The file is a study, the results.json of a run, or a model in JSON. ``number`` is
-    that of a run of a study.
+    The file is a study, the results.json of a run, or a model in JSON.
+    ``number`` is that of a run of a study.
 
     Raises
     ------
     PlanError
-        Where the file has no selected features, or has several runs or folds of which
-        none is named.
+        Where the file has no selected features, or has several runs or folds of
+        which none is named.
     DataError, StoreError
         Where a model or a study cannot be read.
     """
@@ -449,8 +449,8 @@ def _selection_of_fold(
     Raises
     ------
     PlanError
-        Without such a fold, for a fold without features, or for None where there are
-        several folds.
+        Without such a fold, for a fold without features, or for None where
+        there are several folds.
     """
     numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS]))
     if len(folds) > _MAX_LISTED_FOLDS:
@@ -485,8 +485,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         ) from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
-    # Each fold once, with a list of feature ids; other entries are refused. None in
-    # place of a list is refused below, as an invalid entry.
+    # Each fold once, with a list of feature ids; other entries are refused.
+    # None in place of a list is refused below, as an invalid entry.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):

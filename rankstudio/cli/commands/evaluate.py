@@ -42,8 +42,8 @@ used."""
 
 def _epilog() -> str:
     """Return the measures and the conventions with their meanings, from the catalogues."""
-    # How a measure is written, and which documents it counts ("{first}" in its help), by
-    # whether it has a cut-off k.
+    # How a measure is written, and which documents it counts ("{first}" in its
+    # help), by whether it has a cut-off k.
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {
         Cut.NONE: "",
@@ -185,8 +185,8 @@ def _measure_names(text: str) -> tuple[str, ...]:
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN.
 
-    With ``per_query``, the averages are in "average", and the measures of each query in
-    "queries"; otherwise the averages are beside the convention.
+    With ``per_query``, the averages are in "average", and the measures of each
+    query in "queries"; otherwise the averages are beside the convention.
     """
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
@@ -209,8 +209,8 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 def averages_as_text(result: Evaluation) -> str:
     """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
-    # By the name of a measure without its cut-off: how the user wrote it, and the value
-    # at each cut-off (None for all documents).
+    # By the name of a measure without its cut-off: how the user wrote it, and
+    # the value at each cut-off (None for all documents).
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():

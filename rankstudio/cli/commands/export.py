@@ -139,8 +139,8 @@ def run(args: argparse.Namespace) -> int:
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
-    # A format may have several forms of the function, such as one with rounded numbers;
-    # the documents show which one ranks alike.
+    # A format may have several forms of the function, such as one with rounded
+    # numbers; the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     # Write the files, unless standard output takes the only one.
@@ -179,9 +179,10 @@ def _score_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function with the definitions of a feature set, and a note.
 
-    A feature set of a search engine defines how the engine computes the features. The
-    one of ``--feature-set`` has to be for the engine of the format. The note says why
-    one beside the data is not used; "" if it is used, or if there is none.
+    A feature set of a search engine defines how the engine computes the
+    features. The one of ``--feature-set`` has to be for the engine of the
+    format. The note says why one beside the data is not used; "" if it is used,
+    or if there is none.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -262,11 +263,11 @@ def _print_outcome(
 ) -> None:
     """Print the written files, the changes for the format, and whether the exported model ranks alike.
 
-    ``proof`` is the outcome of the verification, None without one, and ``data_name``
-    names its documents.
+    ``proof`` is the outcome of the verification, None without one, and
+    ``data_name`` names its documents.
     """
-    # Without a verification there are no numbers of queries. Some formats compute in
-    # single precision, in which more queries may rank alike.
+    # Without a verification there are no numbers of queries. Some formats
+    # compute in single precision, in which more queries may rank alike.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = (
@@ -309,8 +310,8 @@ def _trial_documents(
 ) -> tuple[list[RankingDataset], str, str]:
     """Return documents for the verification, their description, and the reason why there are none.
 
-    The reason is "" if there are documents. Where the options name data, an error is
-    raised instead.
+    The reason is "" if there are documents. Where the options name data, an
+    error is raised instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 

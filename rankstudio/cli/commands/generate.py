@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
-    # Write shard by shard (a block of whole queries), with progress: each step yields
-    # the number of documents written so far.
+    # Write shard by shard (a block of whole queries), with progress: each step
+    # yields the number of documents written so far.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(
             steps, lambda n_documents: n_documents, data.n_documents
@@ -97,8 +97,8 @@ def _whole_number(text: str) -> int:
         number = float(text)
     except ValueError:
         number = 0.5  # not whole, and so refused below
-    # Up to 2^53, about 9e15, a float has the exact value of every whole number; above
-    # it may be rounded.
+    # Up to 2^53, about 9e15, a float has the exact value of every whole number;
+    # above it may be rounded.
     if not number.is_integer() or number > 1e15:
         raise argparse.ArgumentTypeError(
             f"expected a whole number such as 31531 or 3.77e6, got {text}"

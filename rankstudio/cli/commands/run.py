@@ -100,8 +100,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
 
     ``available_workers`` are the processes or threads that the options choose.
     """
-    # A file with several runs is a comparison; its data are those of the options or its
-    # own.
+    # A file with several runs is a comparison; its data are those of the
+    # options or its own.
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)
     if path is not None:
@@ -140,8 +140,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     """Return a task for the scores, or the models, of each name that the user gave to them.
 
-    A task is a run to carry out. The results of several tasks go to folders in OUT that
-    are called by the names.
+    A task is a run to carry out. The results of several tasks go to folders in
+    OUT that are called by the names.
     """
     # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
@@ -199,8 +199,8 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        # Several runs write their results to a folder each. A stored plan states both
-        # choices that the data could make.
+        # Several runs write their results to a folder each. A stored plan
+        # states both choices that the data could make.
         out = (
             args.out
             if args.out is None or len(plans) == 1
@@ -270,9 +270,10 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with ``--force``. Finished units are kept
-    in the study, and units that are in the study already are not computed again. With
-    ``--refit``, a run that was not stopped also trains the final model on all queries.
+    Results of another run are replaced only with ``--force``. Finished units
+    are kept in the study, and units that are in the study already are not
+    computed again. With ``--refit``, a run that was not stopped also trains the
+    final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -305,8 +306,8 @@ def _run_task(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
-    # Called for its errors only: it refuses a plan that does not fit the data, before a
-    # study is made.
+    # Called for its errors only: it refuses a plan that does not fit the data,
+    # before a study is made.
     estimate(plan, dataset)
     if out is not None:
         refuse_other_run(
@@ -410,9 +411,9 @@ def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> 
 def _write_figures(result: RunResult, out: Path) -> list[str]:
     """Draw the criterion and the validation measures of a run by size, as PNG files.
 
-    A figure has one curve for each combination of parameters. For a run of greedy
-    RankRLS, the figures are Figures 3 and 4 of its paper. For a method without steps,
-    nothing is drawn.
+    A figure has one curve for each combination of parameters. For a run of
+    greedy RankRLS, the figures are Figures 3 and 4 of its paper. For a method
+    without steps, nothing is drawn.
     """
     from rankstudio.engine.analysis.figures.run_figures import path_figure
     from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files

@@ -96,8 +96,8 @@ def _both_fronts(
 ) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts by size and by cost: the best models for their size, or their cost.
 
-    Both are None for runs that are not ranked, and the second one for features without
-    costs.
+    Both are None for runs that are not ranked, and the second one for features
+    without costs.
     """
     if compared.group.unranked:
         return None, None
@@ -116,8 +116,9 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
 def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
-    Beside averages on the test part, the table has averages that are cross-fitted on
-    the validation part: of models chosen without the query that they rank.
+    Beside averages on the test part, the table has averages that are
+    cross-fitted on the validation part: of models chosen without the query that
+    they rank.
     """
     # Columns that only test values, or only ranked groups, have.
     group = compared.group
@@ -475,8 +476,8 @@ def _front_as_dicts(
 ) -> list[dict[str, Any]]:
     """Return the Pareto-optimal models of a front as plain values; none without a front.
 
-    ``numbers`` are those of the runs, by their positions in the comparison. The x of a
-    model is its size, which it has already, or its cost.
+    ``numbers`` are those of the runs, by their positions in the comparison. The
+    x of a model is its size, which it has already, or its cost.
     """
     if front is None:
         return []

@@ -45,8 +45,8 @@ def summary(result: RunResult) -> Block:
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
-        # A run without test and validation parts reports no average, but has measures
-        # of left-out queries on its folds.
+        # A run without test and validation parts reports no average, but has
+        # measures of left-out queries on its folds.
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
@@ -132,8 +132,8 @@ def _average_row(
 ) -> list[str]:
     """Return a row of averages over the folds, with empty cells in the columns of the settings.
 
-    ``n_settings`` is the number of these columns, and ``ids`` are the features that the
-    row names.
+    ``n_settings`` is the number of these columns, and ``ids`` are the features
+    that the row names.
     """
     return [
         name,

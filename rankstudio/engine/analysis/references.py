@@ -1,8 +1,9 @@
 """The papers and programs that runs use, as entries of BibTeX: those of RankStudio, and those of plug-ins.
 
-``resources/references.bib`` has the entries of RankStudio. The keywords of an entry name what it belongs to,
-such as ``method:gas`` or ``convention:mslr``. Methods and plug-ins of others give BibTeX themselves; without
-it, an entry is made of what they say of themselves.
+``resources/references.bib`` has the entries of RankStudio. The keywords of an
+entry name what it belongs to, such as ``method:gas`` or ``convention:mslr``.
+Methods and plug-ins of others give BibTeX themselves; without it, an entry is
+made of what they say of themselves.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class Reference:
 def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
     """Return the entries of ``resources/references.bib`` by their keywords.
 
-    A keyword says what an entry is cited for, such as "method:gas"; an entry may have
-    several.
+    A keyword says what an entry is cited for, such as "method:gas"; an entry
+    may have several.
     """
     by_keyword: dict[str, list[BibEntry]] = {}
     text = resource("references.bib").read_text(encoding="utf-8")
@@ -172,8 +173,8 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
     Returns
     -------
     tuple of Reference
-        RankStudio, methods, dataset, measures, their convention, and the selection rule,
-        each entry once.
+        RankStudio, methods, dataset, measures, their convention, and the
+        selection rule, each entry once.
     """
     with in_english():
         return _merged(
@@ -321,8 +322,8 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
     """Return each BibTeX entry once, in the order of first use, with unique keys.
 
-    All its uses are joined. A different entry with a key that exists already gets a
-    number after the key.
+    All its uses are joined. A different entry with a key that exists already
+    gets a number after the key.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:

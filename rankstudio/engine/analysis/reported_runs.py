@@ -332,8 +332,8 @@ class RunChoice:
     Attributes
     ----------
     data : str
-        Name of a dataset, or "all"; "" for the runs of `numbers` or, without them, for
-        the dataset of the latest run.
+        Name of a dataset, or "all"; "" for the runs of `numbers` or, without
+        them, for the dataset of the latest run.
     numbers : tuple of int or None
         Numbers of runs; None for any.
     """
@@ -394,8 +394,8 @@ def read_study(
 ) -> ReportSource:
     """Return the source of a study's report: its chosen finished, undamaged runs.
 
-    Cross-fitted values that an earlier version did not store are computed where the
-    data are available, and the study keeps them.
+    Cross-fitted values that an earlier version did not store are computed where
+    the data are available, and the study keeps them.
 
     Parameters
     ----------
@@ -408,9 +408,9 @@ def read_study(
     includes_hidden : bool
         Whether runs that the user has hidden are included.
     fits_all : bool
-        Whether data are opened only for missing cross-fitted values, of any run.
-        Otherwise they are opened for all runs, and the values are computed for runs
-        whose test part is sealed or missing.
+        Whether data are opened only for missing cross-fitted values, of any
+        run. Otherwise they are opened for all runs, and the values are computed
+        for runs whose test part is sealed or missing.
 
     Raises
     ------
@@ -454,8 +454,8 @@ def read_study(
                     fitted_in_study,
                 )
 
-                # Cross-fitted values are measures of validation queries by models
-                # chosen without them.
+                # Cross-fitted values are measures of validation queries by
+                # models chosen without them.
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))

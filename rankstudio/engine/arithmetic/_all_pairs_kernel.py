@@ -1,12 +1,14 @@
 """Compiled sums over all pairs of documents of each query, for losses to which every pair contributes.
 
-A pair is (i, j) with y_i > y_j in one query, and d = s_i - s_j the difference of its
-scores.
+A pair is (i, j) with y_i > y_j in one query, and d = s_i - s_j the difference
+of its scores.
 
-(1) A sum that is linear in the partners' values needs only the sums of the values of each label, in O(m).
-(2) The logistic loss of a pair is log(1 + exp(-d)), its derivative in d is -1 / (1 + exp(d)), and its second
-    derivative exp(-|d|) / (1 + exp(-|d|))². They do not separate into values of i and of j, so these kernels
-    go through the pairs, in O(m + pairs), but do not list them.
+(1) A sum that is linear in the partners' values needs only the sums of the
+values of each label, in O(m). (2) The logistic loss of a pair is log(1 +
+exp(-d)), its derivative in d is -1 / (1 + exp(d)), and its second
+    derivative exp(-|d|) / (1 + exp(-|d|))². They do not separate into values of
+    i and of j, so these kernels go through the pairs, in O(m + pairs), but do
+    not list them.
 
 The exponential of -|d| is at most 1, so that nothing overflows.
 """
@@ -31,11 +33,11 @@ def partner_sums(
 ) -> None:
     """Add up the values of each document's partners, for queries first … last - 1.
 
-    The partners of a document are the documents of its query with another label. Row 0
-    of ``sums``, of shape (2, m), receives the sums of ``values`` (m,) over the less
-    relevant partners, row 1 over the more relevant ones. ``level`` (m,) numbers the
-    labels of each query from 0, ``n_levels`` (Q,) counts them, and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    The partners of a document are the documents of its query with another
+    label. Row 0 of ``sums``, of shape (2, m), receives the sums of ``values``
+    (m,) over the less relevant partners, row 1 over the more relevant ones.
+    ``level`` (m,) numbers the labels of each query from 0, ``n_levels`` (Q,)
+    counts them, and query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -72,12 +74,12 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair of documents of a query
-    with y_i > y_j is log(1 + exp(s_j - s_i)) for scores s (m,). ``losses`` (m,)
-    receives the sum over the less relevant partners j of each document i, ``slopes``
-    (m,) the gradient in the scores. ``order`` lists the documents of each query by
-    label, ``lower`` (m,) counts those with a lower label, and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    These are the queries first … last - 1. The loss of a pair of documents of a
+    query with y_i > y_j is log(1 + exp(s_j - s_i)) for scores s (m,).
+    ``losses`` (m,) receives the sum over the less relevant partners j of each
+    document i, ``slopes`` (m,) the gradient in the scores. ``order`` lists the
+    documents of each query by label, ``lower`` (m,) counts those with a lower
+    label, and query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -95,8 +97,8 @@ def logistic(
                 slope += share
                 slopes[partner] += share
             losses[row] = loss
-            # Until now, ``slope`` was that of the documents with lower labels. Those
-            # with higher labels, which come later, add to this slope.
+            # Until now, ``slope`` was that of the documents with lower labels.
+            # Those with higher labels, which come later, add to this slope.
             slopes[row] = -slope
 
 
@@ -113,11 +115,11 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair with y_i > y_j is log(1 +
-    exp(s_j - s_i)), and the derivatives are those in the scores (m,). ``values`` and
-    ``out`` have shape (m,). ``order`` lists the documents of each query by label,
-    ``lower`` (m,) counts those with a lower label, and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    These are the queries first … last - 1. The loss of a pair with y_i > y_j is
+    log(1 + exp(s_j - s_i)), and the derivatives are those in the scores (m,).
+    ``values`` and ``out`` have shape (m,). ``order`` lists the documents of
+    each query by label, ``lower`` (m,) counts those with a lower label, and
+    query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
         begin = ptr[q]

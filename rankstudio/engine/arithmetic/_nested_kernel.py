@@ -1,16 +1,16 @@
 """Compiled inner loop of leave-query-out errors along a given order of features.
 
-With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S, y]. With
-the first t columns V_q of a query, the residuals e of the model without the query, and
-the inverse M that gives them, are
+With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S,
+y]. With the first t columns V_q of a query, the residuals e of the model
+without the query, and the inverse M that gives them, are
 
 (1) M = (I - V_q V_q')^-1 (2) e = M (y_q - V_q z).
 
 A further column v, with its entry ζ of z, changes both by rank one (Sherman and
 Morrison), with p = Mv:
 
-(3) s = 1 - v'p, the pivot without the query over the one with it, so that s ≥ λ / L_tt²
-(4) M ← M + pp' / s (5) e ← e + (v'(e - ζ p) / s - ζ) p.
+(3) s = 1 - v'p, the pivot without the query over the one with it, so that s ≥ λ
+/ L_tt² (4) M ← M + pp' / s (5) e ← e + (v'(e - ζ p) / s - ζ) p.
 
 M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query.
 """
@@ -29,14 +29,16 @@ def nested_errors(
 ) -> None:
     """Add to ``errors`` (k,) the left-out squared errors with 1, 2, … k features.
 
-    The error of a query is that of the model trained without it. V (m, k) has the
-    documents in the coordinates of the factorised system, y (m,) the labels, and query
-    q the rows ``ptr[q]:ptr[q + 1]``. ``along`` (k,) is z, the solution in these
-    coordinates, and ``least`` (k,) is λ / L_tt², the least pivot of each column t.
+    The error of a query is that of the model trained without it. V (m, k) has
+    the documents in the coordinates of the factorised system, y (m,) the
+    labels, and query q the rows ``ptr[q]:ptr[q + 1]``. ``along`` (k,) is z, the
+    solution in these coordinates, and ``least`` (k,) is λ / L_tt², the least
+    pivot of each column t.
 
-    For each query, M is the inverse of I - V_q V_q' with the first t columns, and e = M
-    (y_q - V_q z) the errors. A further column v, with its entry ζ of z, changes both by
-    rank one, with p = M v and the pivot s = 1 - v'p: M grows by pp' / s, and e by (v'(e
+    For each query, M is the inverse of I - V_q V_q' with the first t columns,
+    and e = M (y_q - V_q z) the errors. A further column v, with its entry ζ of
+    z, changes both by rank one, with p = M v and the pivot s = 1 - v'p: M grows
+    by pp' / s, and e by (v'(e
     - ζ p) / s - ζ) p.
     """
     for q in range(ptr.size - 1):

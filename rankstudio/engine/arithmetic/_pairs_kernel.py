@@ -2,16 +2,18 @@
 
 A pair is (i, j) with y_i > y_j in one query. Of document k,
 
-(1) V_k = {j : y_j < y_k, s_k - s_j < margin} and W_k = {j : y_j > y_k, s_j - s_k <
-margin} violate with it (2) |V_k|, |W_k| and the sums of s_j over each are what the
-squared hinge needs (3) |W_k| - |V_k| is the subgradient of the hinge, whose margin is 1
-(4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the violated pairs, times v.
+(1) V_k = {j : y_j < y_k, s_k - s_j < margin} and W_k = {j : y_j > y_k, s_j -
+s_k < margin} violate with it (2) |V_k|, |W_k| and the sums of s_j over each are
+what the squared hinge needs (3) |W_k| - |V_k| is the subgradient of the hinge,
+whose margin is 1 (4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the
+violated pairs, times v.
 
-The docstrings of the kernels refer to these equations. With the documents of a query
-sorted by score, the documents that violate with document k are a suffix (less relevant
-ones) or a prefix (more relevant ones) of the sorted documents, and both grow along the
-sweep. It remains to find how much of what was added has a lower label: running sums
-answer that for few labels L, in O(m L), and a Fenwick tree for many, in O(m log L).
+The docstrings of the kernels refer to these equations. With the documents of a
+query sorted by score, the documents that violate with document k are a suffix
+(less relevant ones) or a prefix (more relevant ones) of the sorted documents,
+and both grow along the sweep. It remains to find how much of what was added has
+a lower label: running sums answer that for few labels L, in O(m L), and a
+Fenwick tree for many, in O(m log L).
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import inlined, kernel
 
-# the caller sorts queries with more documents by NumPy, whose vector instructions are
-# faster
+# the caller sorts queries with more documents by NumPy, whose vector
+# instructions are faster
 SORTED = 200
 # documents up to which one pass of insertion is fastest, as the order is nearly right
 _SHORT = 80
@@ -33,13 +35,14 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
     """Add a value at a level, a number of a label from 0.
 
-    Later, sums of the values at lower levels are needed. For few levels, ``sums[i]`` is
-    the sum of all values below level i; for many, ``sums`` is a Fenwick tree, whose
-    node i has a part of the sum, so that adding and reading take O(log n).
+    Later, sums of the values at lower levels are needed. For few levels,
+    ``sums[i]`` is the sum of all values below level i; for many, ``sums`` is a
+    Fenwick tree, whose node i has a part of the sum, so that adding and reading
+    take O(log n).
     """
     if n_levels <= _FEW:
-        # Levels come in any order: adding 0 costs less than a loop whose length cannot
-        # be predicted.
+        # Levels come in any order: adding 0 costs less than a loop whose length
+        # cannot be predicted.
         for above in range(1, n_levels):
             sums[above] += value if above > level else 0.0
     else:
@@ -70,8 +73,9 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
     """Add one document and its score at a level, a number of a label from 0.
 
-    Column 0 of ``sums`` has numbers of documents, column 1 sums of scores: for few
-    levels those below level i in row i, for many the nodes of a Fenwick tree.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums of scores: for
+    few levels those below level i in row i, for many the nodes of a Fenwick
+    tree.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -106,8 +110,9 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """Sort the documents in ``order`` by ascending value, in place.
 
-    ``values`` are theirs, in the same order, and are sorted, too. Shell's passes, with
-    gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
+    ``values`` are theirs, in the same order, and are sorted, too. Shell's
+    passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to
+    compile.
     """
     size = order.shape[0]
     gap = 1
@@ -163,14 +168,14 @@ def arrange(
 ) -> None:
     """Sort the documents of queries first … last - 1 by score, and find violated pairs.
 
-    A pair is violated if its scores differ by less than the margin, or in the wrong
-    direction. ``order`` (m,) receives the sorted documents of each query, whose rows
-    are ``ptr[q]:ptr[q + 1]``.
+    A pair is violated if its scores differ by less than the margin, or in the
+    wrong direction. ``order`` (m,) receives the sorted documents of each query,
+    whose rows are ``ptr[q]:ptr[q + 1]``.
 
-    For the document at sorted position k, the positions from ``start[k]`` on have the
-    documents j with s_k - s_j < margin, and the positions before ``stop[k]`` those with
-    s_j - s_k < margin. Both come from the same rounded difference, so a pair is in both
-    or in none.
+    For the document at sorted position k, the positions from ``start[k]`` on
+    have the documents j with s_k - s_j < margin, and the positions before
+    ``stop[k]`` those with s_j - s_k < margin. Both come from the same rounded
+    difference, so a pair is in both or in none.
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
@@ -205,10 +210,11 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    ``counts`` and ``sums`` have shape (2, m): row 0 is over the less relevant partners,
-    row 1 over the more relevant ones. ``order``, ``start`` and ``stop`` (m,) are the
-    sorted documents of each query and the bounds of their violated pairs, ``level``
-    (m,) numbers the labels of each query from 0, and ``n_levels`` (Q,) counts them.
+    ``counts`` and ``sums`` have shape (2, m): row 0 is over the less relevant
+    partners, row 1 over the more relevant ones. ``order``, ``start`` and
+    ``stop`` (m,) are the sorted documents of each query and the bounds of their
+    violated pairs, ``level`` (m,) numbers the labels of each query from 0, and
+    ``n_levels`` (Q,) counts them.
     """
     tree = np.empty((n_levels[first:last].max() + 1, 2))
     for q in range(first, last):
@@ -225,8 +231,8 @@ def violations(
                 _add_both(tree, n, level[row], scores[row])
             row = order[k]
             counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted from
-        # above.
+        # From the lowest score up: more relevant partners. Levels are counted
+        # from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -252,18 +258,20 @@ def hinge(
 ) -> float:
     """Return the number of violated pairs of some queries; write the slopes.
 
-    A pair with y_i > y_j is violated if s_i - s_j < 1. ``slopes`` (m,) receives, for
-    each document, the number of violated pairs with more relevant documents minus that
-    with less relevant ones, the subgradient of the hinge in the scores. ``order``
-    receives the documents of each query, sorted by score.
+    A pair with y_i > y_j is violated if s_i - s_j < 1. ``slopes`` (m,)
+    receives, for each document, the number of violated pairs with more relevant
+    documents minus that with less relevant ones, the subgradient of the hinge
+    in the scores. ``order`` receives the documents of each query, sorted by
+    score.
 
-    One pass up the sorted scores: ``position`` goes ahead of k, to the first document
-    that is not within the margin above k. When it reaches a document, ``behind`` has
-    the documents that are a margin or more below it: the document violates with all
-    lower labels except theirs. After that, ``inside`` has all documents within the
-    margin above k or below it: k is violated by those with higher labels. Both compare
-    the same rounded difference of a pair with the margin, so that a pair counts for
-    both documents or for none.
+    One pass up the sorted scores: ``position`` goes ahead of k, to the first
+    document that is not within the margin above k. When it reaches a document,
+    ``behind`` has the documents that are a margin or more below it: the
+    document violates with all lower labels except theirs. After that,
+    ``inside`` has all documents within the margin above k or below it: k is
+    violated by those with higher labels. Both compare the same rounded
+    difference of a pair with the margin, so that a pair counts for both
+    documents or for none.
     """
     values = np.empty(longest(ptr, first, last))
     tree_size = n_levels[first:last].max() + 1
@@ -309,11 +317,12 @@ def laplacian(
 ) -> None:
     """Write the Laplacian of the violated pairs times ``values``, for some queries.
 
-    That is each document's number of violated pairs (``degrees``) times its value,
-    minus the sum of the values of its partners in them; all arrays but ``ptr`` and
-    ``n_levels`` have shape (m,). ``order``, ``start`` and ``stop`` are the sorted
-    documents of each query and the bounds of their violated pairs, ``level`` numbers
-    the labels of each query from 0, and ``n_levels`` (Q,) counts them.
+    That is each document's number of violated pairs (``degrees``) times its
+    value, minus the sum of the values of its partners in them; all arrays but
+    ``ptr`` and ``n_levels`` have shape (m,). ``order``, ``start`` and ``stop``
+    are the sorted documents of each query and the bounds of their violated
+    pairs, ``level`` numbers the labels of each query from 0, and ``n_levels``
+    (Q,) counts them.
     """
     tree = np.empty(n_levels[first:last].max() + 1)
     for q in range(first, last):
@@ -330,8 +339,8 @@ def laplacian(
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted from
-        # above.
+        # From the lowest score up: more relevant partners. Levels are counted
+        # from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -353,8 +362,8 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
     ``labels`` ascend.
     """
     rank = 0
-    # Compare with all labels: a loop whose length can be predicted is faster than one
-    # that stops early.
+    # Compare with all labels: a loop whose length can be predicted is faster
+    # than one that stops early.
     for k in range(n_labels):
         rank += labels[k] < y
     return rank
@@ -364,8 +373,8 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
     """Write the distinct labels of the rows begin … end - 1 to ``labels``, ascending.
 
-    Return their number. If there are more than `_FEW_LABELS`, return that plus 1, and
-    leave out the others.
+    Return their number. If there are more than `_FEW_LABELS`, return that plus
+    1, and leave out the others.
     """
     number = 0
     for row in range(begin, end):
@@ -388,10 +397,10 @@ def rank_labels(
 ) -> None:
     """Rank the distinct labels of each query, and count each document's partners.
 
-    ``level`` (m,) receives the rank of a document's label, from 0, ``n_levels`` (Q,)
-    the number of labels of a query. ``lower`` and ``higher`` are the numbers of
-    documents of the query with a lower and a higher label. O(m) for few labels, O(m log
-    m) for many.
+    ``level`` (m,) receives the rank of a document's label, from 0, ``n_levels``
+    (Q,) the number of labels of a query. ``lower`` and ``higher`` are the
+    numbers of documents of the query with a lower and a higher label. O(m) for
+    few labels, O(m log m) for many.
     """
     labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):

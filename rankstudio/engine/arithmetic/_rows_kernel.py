@@ -1,8 +1,9 @@
 """Compiled products with features, relative to the first document of each query; centring, and scores.
 
-Only the differences between the documents of a query matter. The first row of the query
-is subtracted from the others as they are read, which rounds like a centred copy of the
-features, and needs neither the copy's memory nor the time to write it.
+Only the differences between the documents of a query matter. The first row of
+the query is subtracted from the others as they are read, which rounds like a
+centred copy of the features, and needs neither the copy's memory nor the time
+to write it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ def multiply(
 ) -> None:
     """Compute (x_i - x_f)'w for the documents i of queries first … last - 1.
 
-    Document f is the first of the query. X has shape (m, n), w shape (n,), ``out``
-    shape (m,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Document f is the first of the query. X has shape (m, n), w shape (n,),
+    ``out`` shape (m,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -35,9 +36,9 @@ def weigh(
 ) -> None:
     """Compute the sum of weight_i (x_i - x_f) over the documents of some queries.
 
-    These are the queries first … last - 1; document f is the first of its query. X has
-    shape (m, n), ``weights`` shape (m,), ``out`` shape (n,), and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    These are the queries first … last - 1; document f is the first of its
+    query. X has shape (m, n), ``weights`` shape (m,), ``out`` shape (n,), and
+    query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     out[:] = 0.0
     for q in range(first, last):
@@ -67,8 +68,8 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of X (m, n) of each of the queries first … last - 1.
 
-    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q + 1]``. The mean is
-    that of differences from the first row, which rounds less.
+    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q + 1]``. The
+    mean is that of differences from the first row, which rounds less.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -95,9 +96,9 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    ``coefs`` has shape (K, n), one model per row, ``columns`` shape (n, m), one feature
-    per row, ``out`` shape (K, m). The compiler may not reorder sums here, so that equal
-    documents get equal scores.
+    ``coefs`` has shape (K, n), one model per row, ``columns`` shape (n, m), one
+    feature per row, ``out`` shape (K, m). The compiler may not reorder sums
+    here, so that equal documents get equal scores.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -121,8 +122,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
             mean[j] = 0.0
         for i in range(first, last):
             for j in range(n):
-                # Relative to the query's first row, so that a constant feature becomes
-                # exactly 0.
+                # Relative to the query's first row, so that a constant feature
+                # becomes exactly 0.
                 out[i, j] = values[i, j] - values[first, j]
                 mean[j] += out[i, j]
         for j in range(n):
@@ -136,8 +137,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A has shape (a, n), B shape (b, n). A value depends on its two documents alone, and
-    is the same to the last bit if they are exchanged.
+    A has shape (a, n), B shape (b, n). A value depends on its two documents
+    alone, and is the same to the last bit if they are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):
@@ -152,8 +153,8 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A has shape (a, n), B shape (b, n). A value depends on its two documents alone, and
-    is the same to the last bit if they are exchanged.
+    A has shape (a, n), B shape (b, n). A value depends on its two documents
+    alone, and is the same to the last bit if they are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

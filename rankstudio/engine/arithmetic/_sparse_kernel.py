@@ -12,11 +12,12 @@ def shift_columns(
 ) -> None:
     """Shift columns of a sparse matrix so that those constant inside a query become 0.
 
-    Where all documents of a query have an entry in a column, the first of them is
-    subtracted from all. The shift does not change the column centred inside queries.
-    ``values`` change in place: column j has the entries ``starts[j]:starts[j + 1]``, in
-    the rows ``rows``, which ascend. ``query`` (m,) is the query of each row, and query
-    q has the rows ``ptr[q]:ptr[q + 1]``.
+    Where all documents of a query have an entry in a column, the first of them
+    is subtracted from all. The shift does not change the column centred inside
+    queries. ``values`` change in place: column j has the entries
+    ``starts[j]:starts[j + 1]``, in the rows ``rows``, which ascend. ``query``
+    (m,) is the query of each row, and query q has the rows ``ptr[q]:ptr[q +
+    1]``.
     """
     for j in range(starts.shape[0] - 1):
         first = starts[j]
@@ -80,11 +81,11 @@ def add_products(
 ) -> None:
     """Add X^'X^ v of the queries first … last - 1 to ``out`` (n,).
 
-    X^ is the sparse matrix X (m, n), centred inside queries, and v is ``vector`` (n,).
-    The scores Xv of a query are centred before X' is applied: X itself is never
-    centred. Row i of X has the entries ``starts[i]:starts[i + 1]`` of ``values`` in
-    ``columns``; query q has the rows ``ptr[q]:ptr[q + 1]``. ``scores`` (m,) is scratch
-    space.
+    X^ is the sparse matrix X (m, n), centred inside queries, and v is
+    ``vector`` (n,). The scores Xv of a query are centred before X' is applied:
+    X itself is never centred. Row i of X has the entries ``starts[i]:starts[i +
+    1]`` of ``values`` in ``columns``; query q has the rows ``ptr[q]:ptr[q +
+    1]``. ``scores`` (m,) is scratch space.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

@@ -34,9 +34,9 @@ class Kernel:
     Attributes
     ----------
     function : str or callable
-        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a sum of
-        products such as "linear + 0.5 * rbf" combines them. A callable takes documents
-        (a, n) and (b, n) and returns the values (a, b).
+        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a sum
+        of products such as "linear + 0.5 * rbf" combines them. A callable takes
+        documents (a, n) and (b, n) and returns the values (a, b).
     gamma, coef0 : float
         γ and c, of all kernels in a sum.
     degree : int
@@ -57,8 +57,8 @@ class Kernel:
     def products(self) -> tuple[Product, ...]:
         """Products of a sum of kernels.
 
-        There are none for a single kernel or a callable. ParameterError is raised for a
-        text that is no sum of products of kernels.
+        There are none for a single kernel or a callable. ParameterError is
+        raised for a text that is no sum of products of kernels.
         """
         if callable(self.function) or not is_sum(self.function):
             return ()
@@ -102,8 +102,8 @@ class Kernel:
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        A has shape (a, n), B shape (b, n). Some rows are computed at a time, to save
-        memory.
+        A has shape (a, n), B shape (b, n). Some rows are computed at a time, to
+        save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         step = max(_ROWS, VALUES // max(1, B.shape[0]))
@@ -162,8 +162,8 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has these of pairs of documents. The kernel is no
-        sum, and no callable.
+        ``pairwise``, of shape (a, b), has these of pairs of documents. The
+        kernel is no sum, and no callable.
         """
         if self.function == "linear":
             return np.ones_like(pairwise)
@@ -185,8 +185,8 @@ class Kernel:
         Returns
         -------
         inner, distance : ndarray of shape (m, r)
-            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its gradient in x
-            is i v + 2s (x - v).
+            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its
+            gradient in x is i v + 2s (x - v).
         """
         parts = self.parts
         # The inner products and the squared distances, and the values of the kernels.
@@ -194,8 +194,8 @@ class Kernel:
         matrices = {
             name: part.values(pairwise[name].copy()) for name, part in parts.items()
         }
-        # The chain rule: the derivative of the sum in a kernel, times the derivative of
-        # this kernel.
+        # The chain rule: the derivative of the sum in a kernel, times the
+        # derivative of this kernel.
         outer = sum_derivatives(self.products, matrices)
         inner = np.zeros((X.shape[0], vectors.shape[0]))
         distance = np.zeros_like(inner)

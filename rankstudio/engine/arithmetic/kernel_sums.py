@@ -1,7 +1,7 @@
 """Sums and products of kernels, Σ_t w_t Π_j k_tj: their values and derivatives.
 
-Sums, products and positive multiples of positive semidefinite functions are positive
-semidefinite (Shawe-Taylor and Cristianini 2004, Proposition 3.22).
+Sums, products and positive multiples of positive semidefinite functions are
+positive semidefinite (Shawe-Taylor and Cristianini 2004, Proposition 3.22).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def sum_values(products: Sequence[Product], parts: Mapping[str, Floats]) -> Floa
     Returns
     -------
     ndarray
-        Σ_t w_t Π_j K_tj of the same shape. It is infinite or NaN where it is out of the
-        floating-point range.
+        Σ_t w_t Π_j K_tj of the same shape. It is infinite or NaN where it is
+        out of the floating-point range.
     """
     total = np.zeros_like(next(iter(parts.values())))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -51,8 +51,8 @@ def sum_derivatives(
     Returns
     -------
     dict of str to ndarray
-        By the product rule: the sum, over all factors of the name, of w_t times the
-        other factors of the product.
+        By the product rule: the sum, over all factors of the name, of w_t times
+        the other factors of the product.
     """
     derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
     with np.errstate(over="ignore", invalid="ignore"):

@@ -44,8 +44,8 @@ class Queries:
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
-        # Equidistant documents, each moved to the next query. A long query may contain
-        # several; unique leaves one.
+        # Equidistant documents, each moved to the next query. A long query may
+        # contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
         ).tolist()
@@ -58,8 +58,8 @@ class Queries:
     ) -> None:
         """Call ``work(number, first query, query after the last)`` for each block, on all threads.
 
-        Blocks, and therefore sums over them, do not depend on the threads. ``heavy``
-        work uses threads even for few documents.
+        Blocks, and therefore sums over them, do not depend on the threads.
+        ``heavy`` work uses threads even for few documents.
         """
         uses_threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
         executor = self._executor if uses_threads else None
@@ -69,9 +69,9 @@ class Queries:
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Within each query, they have the same differences as Xw. Sums of them round like
-    those for a copy of X that is centred within each query, for any offset of the
-    features of a query.
+    Within each query, they have the same differences as Xw. Sums of them round
+    like those for a copy of X that is centred within each query, for any offset
+    of the features of a query.
 
     Parameters
     ----------
@@ -102,12 +102,13 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        ``weights`` has shape (m,), and x_f is the first document of the query of i. It
-        equals X'weights if the weights of each query sum to 0, as for the gradient of a
-        loss that depends only on score differences within queries.
+        ``weights`` has shape (m,), and x_f is the first document of the query
+        of i. It equals X'weights if the weights of each query sum to 0, as for
+        the gradient of a loss that depends only on score differences within
+        queries.
         """
-        # A row for the sum of each block of queries, which
-        # threads compute at the same time.
+        # A row for the sum of each block of queries, which threads compute at
+        # the same time.
         parts = self._parts()
         ptr = self.queries.ptr
         self.queries.spread(
@@ -135,8 +136,8 @@ class Tangent:
     offset : float
         Value of the plane at scores of 0.
     slopes : ndarray of shape (m,)
-        Slope of the plane along each document's score, a subgradient of the loss: at
-        scores s the plane is ``offset + slopes @ s``.
+        Slope of the plane along each document's score, a subgradient of the
+        loss: at scores s the plane is ``offset + slopes @ s``.
     """
 
     loss: float

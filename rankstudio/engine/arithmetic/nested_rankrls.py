@@ -1,8 +1,8 @@
 """RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
 
-Along a path that is known beforehand, the models with the first 1, 2, … k features
-share one Cholesky factorisation, because the leading block of a Cholesky factor is the
-factor of the leading block.
+Along a path that is known beforehand, the models with the first 1, 2, … k
+features share one Cholesky factorisation, because the leading block of a
+Cholesky factor is the factor of the leading block.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains X^'X^ and X^'y^ of the training data, where ^ means centred in each
-    query.
+    T contains X^'X^ and X^'y^ of the training data, where ^ means centred in
+    each query.
 
     Attributes
     ----------
     coefs : ndarray of shape (k, n)
-        Weights of the models, of the first feature of the order, the first two, and so
-        on.
+        Weights of the models, of the first feature of the order, the first two,
+        and so on.
     factor : ndarray of shape (k, k)
         L, lower triangular.
     along : ndarray of shape (k,)
@@ -48,8 +48,9 @@ def nested_factor(
     Parameters
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
-        X^'X^ and X^'y^ of the training data, where ^ means centred in each query. T[S,
-        S] and T[S, y] below are their parts for the features S of the order.
+        X^'X^ and X^'y^ of the training data, where ^ means centred in each
+        query. T[S, S] and T[S, y] below are their parts for the features S of
+        the order.
     order : ndarray of shape (k,)
         Different columns.
     regularization : float
@@ -57,8 +58,9 @@ def nested_factor(
 
     Notes
     -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features
-    are the sum of z_i times row i of L^-1 over i <= t, for all t at once. O(k³).
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t
+    features are the sum of z_i times row i of L^-1 over i <= t, for all t at
+    once. O(k³).
     """
     system = gram[np.ix_(order, order)]
     system[np.diag_indices_from(system)] += regularization
@@ -101,8 +103,8 @@ def left_out_errors(
     from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
     rows, labels, ptr = _compressed(data, order)
-    # Stored by columns, so that the kernel reads the documents of a feature from
-    # consecutive memory.
+    # Stored by columns, so that the kernel reads the documents of a feature
+    # from consecutive memory.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
     nested_errors(
@@ -122,8 +124,8 @@ class _Compressed:
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows with the same sums of products. Those of the last
-    order are cached in the data.
+    Each query has at most k + 1 rows with the same sums of products. Those of
+    the last order are cached in the data.
     """
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
@@ -137,8 +139,9 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
 
-    They have the same Gram matrix of [X y], and so the same squared errors, as X (m, k)
-    and y (m,): a QR decomposition of a query has them in its triangular factor R.
+    They have the same Gram matrix of [X y], and so the same squared errors, as
+    X (m, k) and y (m,): a QR decomposition of a query has them in its
+    triangular factor R.
     """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
@@ -180,8 +183,8 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
     """Return L with LL' = matrix, raising pivots that rounding made too small.
 
-    ``least`` is the least pivot in exact arithmetic, λ. Column by column, for matrices
-    that NumPy's decomposition refuses.
+    ``least`` is the least pivot in exact arithmetic, λ. Column by column, for
+    matrices that NumPy's decomposition refuses.
     """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)

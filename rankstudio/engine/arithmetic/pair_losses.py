@@ -1,7 +1,7 @@
 """Pairwise losses with derivatives: the squared hinge, the smoothed hinge, logistic, and least squares.
 
-For scores that are linear in the features, there are also the products with Hessians
-for Newton steps.
+For scores that are linear in the features, there are also the products with
+Hessians for Newton steps.
 """
 
 from __future__ import annotations
@@ -179,8 +179,9 @@ class _SquaresAtScores(_LossOfAllPairs):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times values (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1. The Hessian is that of all
-        pairs: a document's number of pairs times its value, minus its partners' values.
+        Only for the documents of queries first … last - 1. The Hessian is that
+        of all pairs: a document's number of pairs times its value, minus its
+        partners' values.
         """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
@@ -205,8 +206,8 @@ class PairLoss(Protocol):
     Attributes
     ----------
     bend : float
-        Greatest second derivative of the loss of a pair in the difference of its
-        scores.
+        Greatest second derivative of the loss of a pair in the difference of
+        its scores.
     """
 
     @property
@@ -237,8 +238,8 @@ class SquaredHinge:
 class SmoothedHinge:
     """Sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
 
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared
-    hinges, with margins 1 and 1 - width.
+    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two
+    squared hinges, with margins 1 and 1 - width.
     """
 
     width: float
@@ -250,8 +251,8 @@ class SmoothedHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        # The smoothed hinge is the difference of two squared hinges, whose margins
-        # differ by the width.
+        # The smoothed hinge is the difference of two squared hinges, whose
+        # margins differ by the width.
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
         loss, slopes = outer.squared_hinge()
@@ -284,8 +285,8 @@ class LeastSquares:
         pairs.spread(
             lambda _, first, last: pairs.partner_sums(scores, first, last, partners)
         )
-        # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as the more
-        # relevant and as the less relevant one.
+        # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as
+        # the more relevant and as the less relevant one.
         as_winner = pairs.weighed(pairs.lower * (1.0 - scores) + partners[0])
         as_loser = pairs.weighed(pairs.higher * (1.0 + scores) - partners[1])
         # Loss and gradient are linear in these sums.
@@ -351,8 +352,8 @@ class LinearPairs(Linear):
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
         """Return the Hessian in the weights of a loss times v (n,), shape (n,).
 
-        It is X'HXv with H the Hessian in the scores. O(mn + m log r) for r labels per
-        query; the rows of X are read from memory once.
+        It is X'HXv with H the Hessian in the scores. O(mn + m log r) for r
+        labels per query; the rows of X are read from memory once.
         """
         values = np.empty(self.X.shape[0])
         curved = np.empty(self.X.shape[0])

@@ -1,10 +1,10 @@
 """Sums over the pairs of each query in O(m log m): the arithmetic of every pairwise hinge loss.
 
-A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated if s_i -
-s_j < margin. The losses and their derivatives need, for each document, only the number
-of its violated pairs and the sum of its partners' scores (thesis of Airola 2011,
-section 4.2.2); both come from one sweep over the sorted scores. No list of pairs is
-ever made.
+A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated
+if s_i - s_j < margin. The losses and their derivatives need, for each document,
+only the number of its violated pairs and the sum of its partners' scores
+(thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted
+scores. No list of pairs is ever made.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PAIR = 20.0  # nanoseconds per pair for an exponential and a logarithm
 class PairWeighting:
     """Weights of the pairs of each query; their total over all queries is the number of pairs.
 
-    Therefore C and other factors of a sum over pairs have the same meaning with any
-    weighting.
+    Therefore C and other factors of a sum over pairs have the same meaning with
+    any weighting.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class PairWeighting:
     ) -> PairWeighting:
         """Return the weighting whose total over all queries is the number of pairs.
 
-        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``. By
-        ``kind``, a pair is divided by the number of documents or of pairs of its query.
-        O(m log m).
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+        By ``kind``, a pair is divided by the number of documents or of pairs of
+        its query. O(m log m).
         """
         counts = _pairs_of_queries(y, ptr)
         shares = np.divide(
@@ -165,8 +165,9 @@ class Pairs(Queries):
     def partner_sums(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the sums of the values (m,) of each document's partners to out (2, m).
 
-        Row 0 is over the less relevant partners, row 1 over the more relevant ones,
-        without weights, only for the documents of queries first … last - 1. O(m).
+        Row 0 is over the less relevant partners, row 1 over the more relevant
+        ones, without weights, only for the documents of queries first … last -
+        1. O(m).
         """
         all_pairs.partner_sums(
             values, self.ptr, self.level, self.n_levels, first, last, out
@@ -175,8 +176,8 @@ class Pairs(Queries):
     def logistic(self, scores: Floats) -> tuple[float, Floats]:
         """Return the logistic loss of all pairs, and its gradient in the scores (m,).
 
-        The loss of a pair with y_i > y_j is log(1 + exp(s_j - s_i)). O(m log m +
-        pairs); no list of pairs is made.
+        The loss of a pair with y_i > y_j is log(1 + exp(s_j - s_i)). O(m log m
+        + pairs); no list of pairs is made.
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
@@ -214,8 +215,8 @@ class Pairs(Queries):
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centred within each query: sums of scores round relative to
-            their size.
+            Scores, ideally centred within each query: sums of scores round
+            relative to their size.
         margin : float
             Any number.
 
@@ -227,8 +228,8 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        # The bounds of each document's violations, their counts and their sums: filled
-        # by the kernels.
+        # The bounds of each document's violations, their counts and their sums:
+        # filled by the kernels.
         start = np.empty_like(self._order)
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
@@ -267,9 +268,9 @@ class Pairs(Queries):
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores (m,), with its subgradient.
 
-        That is the sum of 1 - s_i + s_j over the pairs in which it is positive. Scores
-        are ideally centred within each query, so that sums of them round little. O(m
-        log m).
+        That is the sum of 1 - s_i + s_j over the pairs in which it is positive.
+        Scores are ideally centred within each query, so that sums of them round
+        little. O(m log m).
         """
         # The faster kernel below cannot weigh pairs.
         if self.query_weight is not None:
@@ -322,8 +323,8 @@ class Pairs(Queries):
 class Hinge(Tangent):
     """The hinge at some scores, sum of max(0, 1 - s_i + s_j) over the pairs.
 
-    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of violated
-    pairs.
+    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of
+    violated pairs.
     """
 
     @property
@@ -344,8 +345,8 @@ class Violations:
     order, start, stop : ndarray of shape (m,)
         Sorted documents, and the documents within the margin of each (see the kernels).
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0) and more (1) relevant
-        ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0) and more (1)
+        relevant ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of those partners.
     """
@@ -387,8 +388,9 @@ class Violations:
 
         It is the sum of (margin - s_i + s_j)² over the violated pairs.
         """
-        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u
-        # over each document's pairs, as the more relevant and as the less relevant one.
+        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the
+        # sums of u over each document's pairs, as the more relevant and as the
+        # less relevant one.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
         loss = self.margin * float(as_winner.sum()) + dot(
@@ -399,8 +401,9 @@ class Violations:
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated pairs times values (m,) to ``out`` (m,).
 
-        That is, for each document of the queries first … last - 1, the sum of its value
-        minus its partner's over its violated pairs. O(m log r) for r labels per query.
+        That is, for each document of the queries first … last - 1, the sum of
+        its value minus its partner's over its violated pairs. O(m log r) for r
+        labels per query.
         """
         pairs = self.pairs
         kernels.laplacian(
@@ -424,8 +427,8 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, shape (m,), without weights.
 
-        The kernel multiplies with them, and weights follow later; the counts have
-        weights.
+        The kernel multiplies with them, and weights follow later; the counts
+        have weights.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
         return (
@@ -495,8 +498,8 @@ class PreferencePairs(Pairs):
         loser = self.loser[violated]
         weight = self.weight[violated]
         m = scores.size
-        # Of each document: the violated preferences that it wins and loses, and the
-        # other documents' scores.
+        # Of each document: the violated preferences that it wins and loses, and
+        # the other documents' scores.
         counts = np.stack([_summed(winner, weight, m), _summed(loser, weight, m)])
         sums = np.stack(
             [
@@ -526,16 +529,17 @@ class PreferencePairs(Pairs):
 class PreferenceViolations(Violations):
     """The violated preferences at some scores, as weighted sums per document.
 
-    ``order`` contains the positions of those preferences, ascending; ``start`` and
-    ``stop`` are empty.
+    ``order`` contains the positions of those preferences, ascending; ``start``
+    and ``stop`` are empty.
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated preferences times values to ``out``.
 
-        That is, for each document, the weighted sum of its value minus its partner's
-        over its violated preferences. Only the documents of the queries first … last -
-        1 are written. O(l) for l violated preferences of them.
+        That is, for each document, the weighted sum of its value minus its
+        partner's over its violated preferences. Only the documents of the
+        queries first … last - 1 are written. O(l) for l violated preferences of
+        them.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)

@@ -1,8 +1,9 @@
 """The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
 
-Centring each query removes an offset that cannot change its ranking. For centred data,
-pairwise least squares inside queries is ordinary least squares (Pahikkala et al. 2010,
-section 2), and leaving a query out means subtracting its Gram matrix.
+Centring each query removes an offset that cannot change its ranking. For
+centred data, pairwise least squares inside queries is ordinary least squares
+(Pahikkala et al. 2010, section 2), and leaving a query out means subtracting
+its Gram matrix.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ class QueryData:
     order : ndarray of shape (m,) or None
         ``X = original_X[order]``; None if the rows were already grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that use them; never their
-        labels.
+        Features of the validation documents, for methods that use them; never
+        their labels.
     preferences : Preferences or None
         Preferences between rows, for learning from preferences; the labels are then 0.
     part_of : Grading or None
         Information about the dataset that these are a part of; None for a whole
         dataset.
     shared : SharedResults
-        Cache of results that do not depend on the settings of a method. It is the
-        argument ``sharing``, by default a new one: a copy with other labels shares
-        nothing.
+        Cache of results that do not depend on the settings of a method. It is
+        the argument ``sharing``, by default a new one: a copy with other labels
+        shares nothing.
 
     Examples
     --------
@@ -150,8 +151,8 @@ class QueryData:
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
-        # With the columns, results for the chosen features can be taken from those for
-        # all features.
+        # With the columns, results for the chosen features can be taken from
+        # those for all features.
         narrow = QueryData(
             np.ascontiguousarray(self.X[:, chosen]),
             self.y,
@@ -199,8 +200,8 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any comparable type; by default all rows are one query
-        (one global ranking).
+        Query id of each row, of any comparable type; by default all rows are
+        one query (one global ranking).
     name : callable
         Returns the name of a column for error messages.
 
@@ -211,8 +212,8 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not finite, or
-        magnitudes beyond the range of the arithmetic (see
+        For inconsistent shapes, no rows, no columns, values that are not
+        finite, or magnitudes beyond the range of the arithmetic (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -312,14 +313,14 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
         raise DatasetError(
             f"qid: expected one query id per row of X ({m}), got shape {ids.shape}."
         )
-    # A query starts where the id changes; if no id starts twice, the rows are already
-    # grouped.
+    # A query starts where the id changes; if no id starts twice, the rows are
+    # already grouped.
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
         return ptr, None
-    # Otherwise ids are numbered by their first rows, and rows are sorted by these
-    # numbers.
+    # Otherwise ids are numbered by their first rows, and rows are sorted by
+    # these numbers.
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
     rank_of_id = np.argsort(np.argsort(first))  # by first appearance
     by_appearance = rank_of_id[index]
@@ -331,9 +332,9 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0 there: the first row of
-    the query is subtracted before the mean, so that no rounding error of a mean looks
-    like information.
+    A column that is constant within a query becomes exactly 0 there: the first
+    row of the query is subtracted before the mean, so that no rounding error of
+    a mean looks like information.
 
     Parameters
     ----------
@@ -356,8 +357,8 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    They are [X y]'[X y] of features X (m, n) and labels y (m,), which are centred in
-    each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    They are [X y]'[X y] of features X (m, n) and labels y (m,), which are
+    centred in each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
@@ -425,8 +426,8 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the total is that of all.
-        With all features, views are returned instead of copies.
+        Only the matrices of some ``queries`` are included; the total is that of
+        all. With all features, views are returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
@@ -444,8 +445,8 @@ class QueryStatistics:
 
         Notes
         -----
-        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k
-        selected features.
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³)
+        for k selected features.
         """
         return weights_with(self.total, selected, regularization)
 
@@ -455,8 +456,8 @@ def weights_with(
 ) -> Floats:
     """Return RankRLS's weights (n,) with the selected features, 0 for the others.
 
-    ``total`` has shape (n + 1, n + 1): sums of products of the features and, in its
-    last row and column, the labels. ``regularization`` is λ > 0.
+    ``total`` has shape (n + 1, n + 1): sums of products of the features and, in
+    its last row and column, the labels. ``regularization`` is λ > 0.
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:

@@ -13,8 +13,8 @@ from rankstudio.engine.arrays import Floats
 class SparseCorrelations:
     """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant column.
 
-    A row takes O(entries), and is cached. An index should select few rows, or few
-    columns.
+    A row takes O(entries), and is cached. An index should select few rows, or
+    few columns.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class SparseCorrelations:
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the correlations of some features with some others.
 
-        As in NumPy, the key is a row, or (rows, columns): arrays that are paired, or
-        one slice, which must be that of all.
+        As in NumPy, the key is a row, or (rows, columns): arrays that are
+        paired, or one slice, which must be that of all.
         """
         if not isinstance(key, tuple):
             return self._row(int(key))

@@ -19,8 +19,8 @@ class SparseLinearPairs(LinearPairs):
     Parameters
     ----------
     data : SparseQueryData
-        Columns are shifted within queries, which changes no difference: a constant
-        column is exactly 0.
+        Columns are shifted within queries, which changes no difference: a
+        constant column is exactly 0.
     pairs : Pairs
     """
 

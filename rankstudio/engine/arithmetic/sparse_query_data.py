@@ -1,7 +1,8 @@
 """Training data with sparse features: grouped and centred query by query, and never made dense.
 
-Centring is an operator here: a column's mean inside a query is subtracted where the
-column is used. Only the columns of the features in a model are ever written out.
+Centring is an operator here: a column's mean inside a query is subtracted where
+the column is used. Only the columns of the features in a model are ever written
+out.
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ class SparseQueryData:
     def shifted(self) -> Any:
         """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Sparse matrix of shape (m, n), in the form of ``X``, without explicit zeros.
-        Centring it gives X^, as centring X does.
+        Sparse matrix of shape (m, n), in the form of ``X``, without explicit
+        zeros. Centring it gives X^, as centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
@@ -218,8 +219,8 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not finite, or
-        magnitudes beyond the range of the arithmetic.
+        For inconsistent shapes, no rows, no columns, values that are not
+        finite, or magnitudes beyond the range of the arithmetic.
 
     Notes
     -----

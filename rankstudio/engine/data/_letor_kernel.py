@@ -33,8 +33,8 @@ def _write_digits(out: Bytes, position: int, number: int) -> int:
 def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     """Write the number ``units / 10^decimals`` into ``out`` from ``position`` on.
 
-    Zeros at the end of its fraction are left out: 250 units with 2 decimals give "2.5".
-    Return the position behind its last character.
+    Zeros at the end of its fraction are left out: 250 units with 2 decimals
+    give "2.5". Return the position behind its last character.
     """
     power = 1
     for _ in range(decimals):

@@ -43,8 +43,8 @@ class DataColumns:
     Attributes
     ----------
     qid, label : str
-        Columns of the query and of the relevance label; "" for the usual names. With
-        several judges, the name of the judge in use.
+        Columns of the query and of the relevance label; "" for the usual names.
+        With several judges, the name of the judge in use.
     labels : tuple of str
         Label columns of several judges; () for one label.
     features : tuple of str
@@ -54,27 +54,28 @@ class DataColumns:
     ids_from : int or None
         First feature id of SVMlight text, 0 or 1; None to detect it from an id 0.
     part : str
-        Column of the part of each document, train, vali or test; "" for the usual name,
-        if present.
+        Column of the part of each document, train, vali or test; "" for the
+        usual name, if present.
     no_queries : bool
         Whether all documents are one ranking, regardless of any queries in the data.
     judgments : tuple of str
-        Files with the judgments of feature logs, one per judge; () for the one next to
-        them.
+        Files with the judgments of feature logs, one per judge; () for the one
+        next to them.
     feature_set : str
-        File with the feature set of a search engine; "" for the one next to the data,
-        if there is one.
+        File with the feature set of a search engine; "" for the one next to the
+        data, if there is one.
     document : str
         Column of the document ids; "" for the usual name, if present.
     format : str
-        Key of the format of the data; "" for the recognised one. A plan records a
-        format of a plug-in with its package.
+        Key of the format of the data; "" for the recognised one. A plan records
+        a format of a plug-in with its package.
     missing_texts : tuple of str
-        Texts that stand for a missing value, besides NULL, NaN, NA and others that are
-        usual.
+        Texts that stand for a missing value, besides NULL, NaN, NA and others
+        that are usual.
     no_labels : bool
-        Whether documents are only scored. Labels are then not read, and only the
-        columns of the query and of the features must exist. No plan has this value.
+        Whether documents are only scored. Labels are then not read, and only
+        the columns of the query and of the features must exist. No plan has
+        this value.
     """
 
     qid: str = ""
@@ -122,16 +123,16 @@ class DataColumns:
     def of(cls, values: Any) -> DataColumns:
         """Return the columns from plain values, a mapping of names of fields to values.
 
-        The fields are the attributes of the class; those that are left out have their
-        defaults. Existing columns are checked, too.
+        The fields are the attributes of the class; those that are left out have
+        their defaults. Existing columns are checked, too.
 
         Raises
         ------
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
-        # Plain values cannot state that documents are only scored: check such columns
-        # like others, then mark the result.
+        # Plain values cannot state that documents are only scored: check such
+        # columns like others, then mark the result.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
         plain = values.as_dict() if isinstance(values, DataColumns) else values
@@ -147,8 +148,8 @@ class DataColumns:
             raise ParameterError(
                 "labels", labels[0], "no label columns beside files of judgments"
             )
-        # Of several judges, the label in use is that of the first one, unless another
-        # is specified.
+        # Of several judges, the label in use is that of the first one, unless
+        # another is specified.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(
             iter(judges), ""
@@ -178,8 +179,8 @@ class DataColumns:
         Fields with their default value are left out.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        # All defaults are false. But ids_from = 0, which is false, too, differs from
-        # its default None.
+        # All defaults are false. But ids_from = 0, which is false, too, differs
+        # from its default None.
         specified = {
             name: value
             for name, value in values.items()
@@ -197,8 +198,8 @@ class DataColumns:
 def _checked_fields(values: Any) -> dict[str, Any]:
     """Return a value for every field of DataColumns, by name, from plain values.
 
-    ``values`` is a mapping of some fields to values with the types of JSON. Raise
-    ParameterError for unknown fields or values of a wrong type.
+    ``values`` is a mapping of some fields to values with the types of JSON.
+    Raise ParameterError for unknown fields or values of a wrong type.
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
@@ -214,8 +215,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
-    # Check that there are no other fields, and the type of each one. "no_labels" is not
-    # a plain value: only the program sets it.
+    # Check that there are no other fields, and the type of each one.
+    # "no_labels" is not a plain value: only the program sets it.
     names = [
         checked[name]
         for name in ("qid", "label", "part", "feature_set", "document", "format")
@@ -246,8 +247,8 @@ def _check_once(names: Sequence[str]) -> None:
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse two judges with the same name, and a label that no judge has.
 
-    ``label`` is the name of the judge in use; ``judges`` are the names of all judges,
-    () without several ones. Raise ParameterError, else return nothing.
+    ``label`` is the name of the judge in use; ``judges`` are the names of all
+    judges, () without several ones. Raise ParameterError, else return nothing.
     """
     if len(set(judges)) < len(judges):
         repeated_name = next(name for name in judges if judges.count(name) > 1)

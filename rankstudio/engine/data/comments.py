@@ -35,8 +35,8 @@ class TextComments:
     content : uint8 array
         Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Start of each comment, and the end of the last. Bytes that are not UTF-8 are
-        shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are not UTF-8
+        are shown as U+FFFD.
     """
 
     content: Bytes

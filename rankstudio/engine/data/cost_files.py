@@ -27,8 +27,8 @@ _EXPECTED = translatable(
     "milliseconds per feature: a table with the columns feature, per_document and per_query, the same as "
     "JSON, or profiles of Elasticsearch or OpenSearch"
 )
-# What Lucene does once per segment; everything else of a profile happens document by
-# document.
+# What Lucene does once per segment; everything else of a profile happens
+# document by document.
 _TIMES_PER_REQUEST = ("create_weight", "build_scorer", "count_weight")
 _SLICE_PREFIXES = ("max_", "min_", "avg_")
 _LTR_QUERY = "RankerQuery"
@@ -42,18 +42,19 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     ----------
     path : Path
         CSV with the columns ``feature`` (id or name), ``per_document`` and
-        ``per_query``, in milliseconds; a missing column counts 0. JSON: an object with
-        such an object for each feature, or a list of them. Or the response of
-        Elasticsearch or OpenSearch to a request with ``"profile": true``, or several as
-        a list or one per line: the children of the query of the plug-in Learning To
-        Rank are the features of the feature set, in order.
+        ``per_query``, in milliseconds; a missing column counts 0. JSON: an
+        object with such an object for each feature, or a list of them. Or the
+        response of Elasticsearch or OpenSearch to a request with ``"profile":
+        true``, or several as a list or one per line: the children of the query
+        of the plug-in Learning To Rank are the features of the feature set, in
+        order.
     dataset : FoldedDataset
 
     Raises
     ------
     DatasetError
-        If it is no such file, a number is invalid, or a feature of the data has no
-        cost.
+        If it is no such file, a number is invalid, or a feature of the data has
+        no cost.
     FileAccessError
         If it cannot be read.
     """
@@ -65,8 +66,8 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
     """Return the costs of features in a file beside the data, and a note.
 
-    The costs are None if there is no such file, or if it cannot be used. The note says
-    why it cannot be used; otherwise it is "".
+    The costs are None if there is no such file, or if it cannot be used. The
+    note says why it cannot be used; otherwise it is "".
     """
     # Data made in memory have no file.
     if dataset.path is None:
@@ -84,8 +85,8 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 def holds_costs(path: Path) -> bool:
     """Return whether a file holds costs of features, of whatever data.
 
-    A CSV file is recognised by its header alone; JSON is parsed. A file that cannot be
-    read holds none.
+    A CSV file is recognised by its header alone; JSON is parsed. A file that
+    cannot be read holds none.
     """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
@@ -113,9 +114,9 @@ def _costs_of_all_features(
 ) -> FeatureCosts:
     """Assign the costs in a file to a dataset's features.
 
-    ``costs`` are pairs (milliseconds per document, milliseconds per query): a mapping
-    from a feature's name or id, or a sequence in the order of the features. Raise
-    DatasetError if a feature has no cost, or all costs are 0.
+    ``costs`` are pairs (milliseconds per document, milliseconds per query): a
+    mapping from a feature's name or id, or a sequence in the order of the
+    features. Raise DatasetError if a feature has no cost, or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
@@ -141,8 +142,8 @@ def _costs_of_all_features(
                 path=path
             )
         )
-    # The mean number of documents per query, in all parts of the first fold: it weights
-    # the costs per document.
+    # The mean number of documents per query, in all parts of the first fold: it
+    # weights the costs per document.
     parts = list(dataset.folds[0].parts.values())
     mean = sum(part.n_documents for part in parts) / sum(
         part.n_queries for part in parts
@@ -155,11 +156,12 @@ def _costs_by_name(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs by name or by an id as text.
 
-    A cost is (milliseconds per document, milliseconds per query). Names that the data
-    do not have are skipped. Raise DatasetError for two different costs of a feature.
+    A cost is (milliseconds per document, milliseconds per query). Names that
+    the data do not have are skipped. Raise DatasetError for two different costs
+    of a feature.
     """
-    # Later entries replace earlier ones: a name counts before an id, as a feature may
-    # be called "12", and the user's names before those in the data.
+    # Later entries replace earlier ones: a name counts before an id, as a
+    # feature may be called "12", and the user's names before those in the data.
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -184,9 +186,9 @@ def _costs_by_position(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs in the order of a profile.
 
-    A cost is (milliseconds per document, milliseconds per query). The order is that of
-    the search engine's feature set or, if the dataset has none, of the data. Raise
-    DatasetError if the number of costs differs.
+    A cost is (milliseconds per document, milliseconds per query). The order is
+    that of the search engine's feature set or, if the dataset has none, of the
+    data. Raise DatasetError if the number of costs differs.
     """
     features = dataset.extension(FeatureSet)
     ids = dataset.feature_ids.tolist()
@@ -205,8 +207,8 @@ def _costs_by_position(
 def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     """Return the costs by name or id (as text) from the text of a table with a header.
 
-    A cost is (milliseconds per document, milliseconds per query). ``path`` is for
-    messages. Raise DatasetError for another table.
+    A cost is (milliseconds per document, milliseconds per query). ``path`` is
+    for messages. Raise DatasetError for another table.
     """
     lines = text.splitlines()
     # The header names the columns.
@@ -240,8 +242,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
 def _column_positions(header: str) -> dict[str, int] | None:
     """Return the position of each column, from 0, by the header of a table of costs.
 
-    The columns are "feature" and at least one of "per_document" and "per_query". Return
-    None for the header of another table.
+    The columns are "feature" and at least one of "per_document" and
+    "per_query". Return None for the header of another table.
     """
     names = [
         cell.strip().strip('"').lower() for cell in header.split(_separator(header))
@@ -261,8 +263,9 @@ def _separator(header: str) -> str:
 def _costs_from_json(path: Path, text: str) -> _Costs:
     """Return the costs in JSON, as pairs (milliseconds per document, per query).
 
-    Profiles of a search engine give a list in the order of the features; objects give a
-    dict by name or id. ``path`` is for messages. Raise DatasetError for other JSON.
+    Profiles of a search engine give a list in the order of the features;
+    objects give a dict by name or id. ``path`` is for messages. Raise
+    DatasetError for other JSON.
     """
     documents = _json_documents(path, text)
     # Profiles contain the costs by position.
@@ -304,8 +307,8 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
 def _json_documents(path: Path, text: str) -> list[Any]:
     """Parse JSON, or a text with one JSON value per line, into a list of its values.
 
-    A single value other than a list becomes a list of one. Raise DatasetError for text
-    that is not JSON.
+    A single value other than a list becomes a list of one. Raise DatasetError
+    for text that is not JSON.
     """
     try:
         try:
@@ -325,9 +328,10 @@ def _add_costs(
 ) -> None:
     """Add the costs of a feature to ``costs_by_name``, after checking them.
 
-    ``milliseconds`` has the values of the columns "per_document" and "per_query"; a
-    column that is missing or empty counts 0. ``location`` is file and line, for
-    messages. Raise DatasetError for an invalid value, or a feature that occurs twice.
+    ``milliseconds`` has the values of the columns "per_document" and
+    "per_query"; a column that is missing or empty counts 0. ``location`` is
+    file and line, for messages. Raise DatasetError for an invalid value, or a
+    feature that occurs twice.
     """
     costs = []
     for column in _COST_COLUMNS:
@@ -364,9 +368,10 @@ def _costs_from_profiles(
     ``answers`` are responses of a search engine, each with a profile.
 
     Elasticsearch and OpenSearch document the profile:
-    ``profile.shards[].searches[].query[]`` is a tree with ``type``, ``breakdown`` in
-    nanoseconds, and ``children``. The query of Learning To Rank has a child per
-    feature, and its own ``score_count`` is the number of documents.
+    ``profile.shards[].searches[].query[]`` is a tree with ``type``,
+    ``breakdown`` in nanoseconds, and ``children``. The query of Learning To
+    Rank has a child per feature, and its own ``score_count`` is the number of
+    documents.
     """
     # nanoseconds of each feature: on documents, and once per request
     totals: list[list[float]] = []
@@ -378,8 +383,8 @@ def _costs_from_profiles(
             # A response without a query of the plug-in is no request for features.
             requests += bool(queries)
             for query in queries:
-                # Each query has one child per feature, in order. The first query tells
-                # how many features there are.
+                # Each query has one child per feature, in order. The first
+                # query tells how many features there are.
                 children = query.get("children", [])
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):
@@ -396,8 +401,8 @@ def _costs_from_profiles(
             "{path}: found no RankerQuery with features in the profile, expected a request with sltr."
         )
         raise DatasetError(text.format(path=path))
-    # Divide by at least one document: a request without hits has costs per request
-    # only.
+    # Divide by at least one document: a request without hits has costs per
+    # request only.
     return [
         (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
         for per_document, per_request in totals
@@ -425,13 +430,13 @@ def _document_and_request_nanoseconds(
 ) -> tuple[float, float]:
     """Return a feature's nanoseconds (on documents, once per request) in a profile.
 
-    ``breakdown`` has the nanoseconds of each step of the search engine by name, and
-    numbers of calls, whose names end with "_count". If segments are searched in
-    parallel, it has the times of slices (``max_`` …) besides their sum; only the sum
-    counts.
+    ``breakdown`` has the nanoseconds of each step of the search engine by name,
+    and numbers of calls, whose names end with "_count". If segments are
+    searched in parallel, it has the times of slices (``max_`` …) besides their
+    sum; only the sum counts.
     """
-    # milliseconds_of() only checks that a value is a number from 0 up: these remain
-    # nanoseconds.
+    # milliseconds_of() only checks that a value is a number from 0 up: these
+    # remain nanoseconds.
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()

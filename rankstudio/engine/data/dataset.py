@@ -55,9 +55,9 @@ class RankingDataset:
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
-        Features: one row per document, one column per feature. Missing values are
-        already filled (see ``missing``). Of mostly zeros only the other values are
-        stored.
+        Features: one row per document, one column per feature. Missing values
+        are already filled (see ``missing``). Of mostly zeros only the other
+        values are stored.
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -80,8 +80,8 @@ class RankingDataset:
     sparse : bool
         Whether the file omits features, which are then 0.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row in the file, from 0; None if the rows are in the order of
-        the file, which is the case unless a query was scattered.
+        Position of each row in the file, from 0; None if the rows are in the
+        order of the file, which is the case unless a query was scattered.
     greatest_grade : float
         Largest label of the whole dataset, for ERR; by default that of ``y``.
     convention : str
@@ -167,8 +167,9 @@ class RankingDataset:
             raise ParameterError(
                 "comments", f"{len(comments)} comments", f"{m}, one for each document"
             )
-        # Sort the rows by the number of their query, which counts queries by first
-        # appearance; a stable sort keeps the order of documents within a query.
+        # Sort the rows by the number of their query, which counts queries by
+        # first appearance; a stable sort keeps the order of documents within a
+        # query.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -208,8 +209,8 @@ class RankingDataset:
         frame : DataFrame
             One row per document. Scattered rows of a query are grouped, with a warning.
         qid, label : str
-            Columns of the query and of the label; by default the usual names ("qid",
-            "query_id", "label", "relevance" …).
+            Columns of the query and of the label; by default the usual names
+            ("qid", "query_id", "label", "relevance" …).
         features : sequence of str, optional
             Feature columns; all others by default.
         ignore : sequence of str
@@ -217,14 +218,14 @@ class RankingDataset:
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the feature in its
-            query, becomes 0, or is an error.
+            Whether a missing value becomes the smallest value of the feature in
+            its query, becomes 0, or is an error.
 
         Raises
         ------
         DatasetError, ParameterError
-            If a column is missing or occurs twice, a label is missing, or a feature is
-            not numeric.
+            If a column is missing or occurs twice, a label is missing, or a
+            feature is not numeric.
 
         Examples
         --------
@@ -263,9 +264,9 @@ class RankingDataset:
         source : Source, optional
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the feature in its
-            query, or 0. With "refuse" nothing is filled, as the reader has refused
-            missing values.
+            Whether a missing value becomes the smallest value of the feature in
+            its query, or 0. With "refuse" nothing is filled, as the reader has
+            refused missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
@@ -289,9 +290,9 @@ class RankingDataset:
         # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # Only a file that counts features from 0 has both ids and names: its names are
-        # "id 0" and so on, one less than the 1-based ids. Columns beyond those of the
-        # table, of wider parts, are named in the same way.
+        # Only a file that counts features from 0 has both ids and names: its
+        # names are "id 0" and so on, one less than the 1-based ids. Columns
+        # beyond those of the table, of wider parts, are named in the same way.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
@@ -317,9 +318,9 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows
-        on demand (leave-query-out), and returns a plain dataset. ``values`` are new
-        values by the names of attributes.
+        Unlike `dataclasses.replace`, it accepts training parts that assemble
+        their rows on demand (leave-query-out), and returns a plain dataset.
+        ``values`` are new values by the names of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -331,9 +332,9 @@ class RankingDataset:
     def with_features(self, columns: Ints) -> RankingDataset:
         """Return the same documents with the features of some columns.
 
-        ``columns`` are column numbers of X, from 0. If X lies in a file that is mapped
-        into memory, the chosen columns are written to a temporary file, which is
-        mapped, too.
+        ``columns`` are column numbers of X, from 0. If X lies in a file that is
+        mapped into memory, the chosen columns are written to a temporary file,
+        which is mapped, too.
         """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
@@ -418,9 +419,9 @@ class RankingDataset:
         Returns
         -------
         DataFrame
-            Columns ``qid`` and ``label``, then one column per feature with its name.
-            Features with equal names give columns with equal names; ``frame.iloc[:,
-            2:]`` is always X. The numbers are copied.
+            Columns ``qid`` and ``label``, then one column per feature with its
+            name. Features with equal names give columns with equal names;
+            ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
 
         Examples
         --------
@@ -526,8 +527,9 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``);
-        by default that of the first training part.
+        Key of the usual convention of the dataset (see
+        ``rankstudio.engine.metrics``); by default that of the first training
+        part.
     divided_by : str
         How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
     origin : DatasetOrigin
@@ -629,8 +631,8 @@ class FoldedDataset:
         ignore : sequence of str
             Other columns that are not features.
         **options
-            Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and ``label``;
-            the same exceptions are raised.
+            Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and
+            ``label``; the same exceptions are raised.
         """
         folds = []
         for number, (fold_name, frame_of_part) in enumerate(
@@ -699,8 +701,8 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
-    X must have shape (m, n), y and qid shape (m,), for m documents with n features;
-    neither may be empty, and the numbers of X and y must be finite.
+    X must have shape (m, n), y and qid shape (m,), for m documents with n
+    features; neither may be empty, and the numbers of X and y must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")

@@ -12,8 +12,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-# Price of a feature that costs nothing, as a share of the cheapest other one: a gain is
-# divided by it.
+# Price of a feature that costs nothing, as a share of the cheapest other one: a
+# gain is divided by it.
 _SHARE_OF_CHEAPEST = 1e-3
 _MAX_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
 _EXPECTED = translatable(
@@ -26,14 +26,14 @@ _EXPECTED = translatable(
 class FeatureCosts:
     """Milliseconds that features cost.
 
-    A feature costs something once per query, such as opening an index, and something
-    for each document.
+    A feature costs something once per query, such as opening an index, and
+    something for each document.
 
     Attributes
     ----------
     features : tuple of (int, float, float)
-        1-based id, milliseconds per document and milliseconds per query, by ascending
-        id.
+        1-based id, milliseconds per document and milliseconds per query, by
+        ascending id.
     documents : float
         Mean number of documents per query, greater than 0.
     source : str
@@ -48,9 +48,9 @@ class FeatureCosts:
     def of(cls, values: Any) -> Self:
         """Return costs from plain values, such as those of a plan.
 
-        They are a mapping with ``documents``, the mean number of documents per query,
-        and ``features``, a list of (id, milliseconds per document, milliseconds per
-        query).
+        They are a mapping with ``documents``, the mean number of documents per
+        query, and ``features``, a list of (id, milliseconds per document,
+        milliseconds per query).
 
         Raises
         ------
@@ -98,8 +98,8 @@ class FeatureCosts:
     ) -> float:
         """Return the total milliseconds per query of some features.
 
-        ``features`` are 1-based ids, ``documents`` is the number of documents of the
-        query; by default it is the mean.
+        ``features`` are 1-based ids, ``documents`` is the number of documents
+        of the query; by default it is the mean.
 
         Raises
         ------
@@ -119,8 +119,8 @@ class FeatureCosts:
     def prices(self) -> dict[int, float]:
         """Return the milliseconds per query of each feature by id, all greater than 0.
 
-        A selection of features divides by them. So a feature that costs nothing counts
-        as a thousandth of the cheapest other one.
+        A selection of features divides by them. So a feature that costs nothing
+        counts as a thousandth of the cheapest other one.
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
         least = min(
@@ -142,9 +142,9 @@ class FeatureCosts:
     def parsed(cls, text: str) -> Self:
         """Return the costs in a text such as "documents: 20; 12: 0.002 + 0.1".
 
-        That is the mean number of documents per query, then for each feature the id and
-        the milliseconds per document and per query. Raise ParameterError for other
-        text.
+        That is the mean number of documents per query, then for each feature
+        the id and the milliseconds per document and per query. Raise
+        ParameterError for other text.
         """
         (first_name, _, documents), *items = (
             item.partition(":") for item in text.split(";")

@@ -28,9 +28,9 @@ Groups = Mapping[str, tuple[int, ...]]
 class GroupedFeatures:
     """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each group as a whole; a feature without a group is a candidate
-    of its own. A plan may combine groups with a method that does not support them, but
-    cannot be run then.
+    A selector selects each group as a whole; a feature without a group is a
+    candidate of its own. A plan may combine groups with a method that does not
+    support them, but cannot be run then.
 
     Attributes
     ----------
@@ -71,8 +71,8 @@ def checked_groups(values: Any) -> Groups:
     Parameters
     ----------
     values : Mapping of str to iterable of int, or str
-        Ids of features, 1-based, by the name of their group; or all groups as a text
-        such as "BM25: 21, 22; TF: 1, 2".
+        Ids of features, 1-based, by the name of their group; or all groups as a
+        text such as "BM25: 21, 22; TF: 1, 2".
 
     Raises
     ------
@@ -89,8 +89,8 @@ def checked_groups(values: Any) -> Groups:
     all_ids = [i for ids in ids_by_name.values() for i in ids]
     has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
     if has_invalid_names or len(set(all_ids)) < len(all_ids):
-        # Counting takes time quadratic in the number of ids: name the feature in the
-        # message only if there are few.
+        # Counting takes time quadratic in the number of ids: name the feature
+        # in the message only if there are few.
         is_short = len(all_ids) < _MAX_COUNTED_IDS
         repeated_ids = (
             sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
@@ -130,8 +130,9 @@ def group_name(name: Any) -> str:
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     """Return the ids of the group ``name``, ascending and without duplicates.
 
-    ``ids`` is an iterable of ids, or a text with commas or blanks between them. Raise
-    ParameterError, which names the group, if any id is invalid or there is none.
+    ``ids`` is an iterable of ids, or a text with commas or blanks between them.
+    Raise ParameterError, which names the group, if any id is invalid or there
+    is none.
     """
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
@@ -187,8 +188,8 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Return pairs (name of a group, those of the ids that belong to it).
 
-    The pairs are in the order in which the groups first occur among the ids. Each
-    ungrouped feature has a pair of its own, with the name "".
+    The pairs are in the order in which the groups first occur among the ids.
+    Each ungrouped feature has a pair of its own, with the name "".
     """
     names = group_names(groups)
     # An ungrouped feature has its id as the key, an int, so that it stays alone.
@@ -202,8 +203,8 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
     """Return the names of groups with their numbers of features: "BM25 (3), TF (5)".
 
-    After ``max_names`` names, only the number of further groups follows. Return "none"
-    without groups.
+    After ``max_names`` names, only the number of further groups follows. Return
+    "none" without groups.
     """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
@@ -234,8 +235,9 @@ def candidate_names(
 ) -> tuple[str, ...]:
     """Return the name of each feature as a candidate of a selection.
 
-    That is its group's name if it is grouped, as groups are selected as a whole; else
-    its own. ``ids`` and ``names`` belong to the same features, in order.
+    That is its group's name if it is grouped, as groups are selected as a
+    whole; else its own. ``ids`` and ``names`` belong to the same features, in
+    order.
     """
     if not groups:
         return tuple(names)
@@ -265,8 +267,8 @@ def among(groups: Groups, ids: Iterable[int]) -> Groups:
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features that a selection has after some steps.
 
-    Each step adds a whole group or one ungrouped feature, of ``n_features`` in all. The
-    maximum is reached by adding the largest groups first.
+    Each step adds a whole group or one ungrouped feature, of ``n_features`` in
+    all. The maximum is reached by adding the largest groups first.
     """
     sizes = sorted(map(len, groups.values()), reverse=True)
     n_ungrouped = n_features - sum(sizes)
@@ -290,8 +292,8 @@ def read_groups(path: Path) -> Groups:
     Parameters
     ----------
     path : Path
-        CSV: ``feature,group`` with a line per grouped feature, or any feature table
-        whose header has a column of ids and one called ``group``.
+        CSV: ``feature,group`` with a line per grouped feature, or any feature
+        table whose header has a column of ids and one called ``group``.
 
     Raises
     ------
@@ -313,8 +315,8 @@ def read_groups(path: Path) -> Groups:
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group's name of each feature in the text of a table, by 1-based id.
 
-    The header must have a column of ids, such as "id" or "feature", and one called
-    "group"; otherwise return {}. Features without a group are left out.
+    The header must have a column of ids, such as "id" or "feature", and one
+    called "group"; otherwise return {}. Features without a group are left out.
     """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]

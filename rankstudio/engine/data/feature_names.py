@@ -95,9 +95,10 @@ def read_feature_names(path: Path) -> dict[int, str]:
     Parameters
     ----------
     path : Path
-        CSV or text with lines of id and name; RankLib's feature list (``12<tab>BM25``,
-        or ``12 # BM25``); JSON of a Solr feature store or model, or of an Elasticsearch
-        or OpenSearch feature set, with features numbered in order.
+        CSV or text with lines of id and name; RankLib's feature list
+        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature store or
+        model, or of an Elasticsearch or OpenSearch feature set, with features
+        numbered in order.
 
     Raises
     ------
@@ -127,8 +128,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the user's names, notes, groups, set and costs of a dataset's features.
 
-    ``folder`` has the stored files of all datasets, which are named after checksums of
-    the data. Names, notes and groups are empty if their file is missing or damaged.
+    ``folder`` has the stored files of all datasets, which are named after
+    checksums of the data. Names, notes and groups are empty if their file is
+    missing or damaged.
     """
     # Data made in memory have no file (None).
     path = _names_file(folder, dataset)
@@ -154,8 +156,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     for row in rows:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             feature = int(row[0])
-            # The columns are name, note and group. A row may have no group: then the
-            # added "" is the third text.
+            # The columns are name, note and group. A row may have no group:
+            # then the added "" is the third text.
             texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[feature], notes[feature], groups[feature] = texts[:3]
     return replace(
@@ -183,9 +185,10 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     Parameters
     ----------
     folder : Path
-        Folder of all such files. Each file is a table of id, name, note and group,
-        which can be copied next to the data as ``features.csv``, where every program
-        finds the names. A feature set and costs are further files.
+        Folder of all such files. Each file is a table of id, name, note and
+        group, which can be copied next to the data as ``features.csv``, where
+        every program finds the names. A feature set and costs are further
+        files.
     dataset : FoldedDataset
         It is identified by the checksum of the first data file.
     notes : FeatureNotes
@@ -265,8 +268,8 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
     )
     if not matched.ids:
         raise DatasetError(feature_set.unused(len(ids)))
-    # Only features without a name in the data are named by the set; "feature 7" and "id
-    # 6" are no names, but made up by the reader.
+    # Only features without a name in the data are named by the set; "feature 7"
+    # and "id 6" are no names, but made up by the reader.
     features = zip(ids, original_names, strict=True)
     new_names = tuple(
         matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name
@@ -289,8 +292,8 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 def set_mismatch(dataset: FoldedDataset) -> str:
     """Return a warning if the search engine's feature set may not be that of the data.
 
-    Return "" if there is no doubt, or no feature set. For features that are matched by
-    position, only the number of features can show a mistake.
+    Return "" if there is no doubt, or no feature set. For features that are
+    matched by position, only the number of features can show a mistake.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -301,8 +304,8 @@ def set_mismatch(dataset: FoldedDataset) -> str:
         "{path}: the feature set has {size} features, but the data have {n}. Features are matched by "
         "position: check that the data were logged with this set."
     )
-    # A file that omits zeros may have fewer features than the set: last features that
-    # are always 0 are not in it.
+    # A file that omits zeros may have fewer features than the set: last
+    # features that are always 0 are not in it.
     omits_zeros = dataset.folds[0].train.sparse
     if n == size or (n < size and omits_zeros):
         return ""
@@ -321,9 +324,9 @@ def _with_names(
     """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
-        # A copy has the same class, also of parts that assemble documents on demand;
-        # `dataclasses.replace` would not accept these. They are frozen, hence
-        # __setattr__.
+        # A copy has the same class, also of parts that assemble documents on
+        # demand; `dataclasses.replace` would not accept these. They are frozen,
+        # hence __setattr__.
         renamed_part = copy.copy(part)
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
@@ -339,8 +342,8 @@ def _with_names(
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names by 1-based id in CSV, or in a feature list of RankLib.
 
-    The ending of the file's name decides which. A line of RankLib is "12<tab>BM25" or
-    "12 # BM25". Ids without a name are left out.
+    The ending of the file's name decides which. A line of RankLib is
+    "12<tab>BM25" or "12 # BM25". Ids without a name are left out.
     """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)

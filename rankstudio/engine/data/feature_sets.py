@@ -59,8 +59,8 @@ class FeatureSet:
     source : str
         Source, for messages.
     ids : Mapping of int to str
-        Names of the set's features by their 1-based ids in the data that the set is
-        matched with; empty if it is not matched.
+        Names of the set's features by their 1-based ids in the data that the
+        set is matched with; empty if it is not matched.
     by_name : bool
         Whether the features are matched by name; otherwise by position.
     """
@@ -94,9 +94,9 @@ class FeatureSet:
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that a model's features have in this set, by id.
 
-        If the set is matched with data, ids are those of these data. Otherwise features
-        are found by name, or, unless the set has all the names, by position: feature 1
-        is the first of the set.
+        If the set is matched with data, ids are those of these data. Otherwise
+        features are found by name, or, unless the set has all the names, by
+        position: feature 1 is the first of the set.
 
         Parameters
         ----------
@@ -129,9 +129,9 @@ class FeatureSet:
         """Return the names that features have in this set, by feature id.
 
         ``features`` are pairs (1-based id, name). If the set has all the names,
-        features are matched by name; else by position, as feature 1 is the first of the
-        set. A feature whose name stands at another position of the set is left out, as
-        its position would be wrong.
+        features are matched by name; else by position, as feature 1 is the
+        first of the set. A feature whose name stands at another position of the
+        set is left out, as its position would be wrong.
         """
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
@@ -155,16 +155,16 @@ class FeatureSet:
     ) -> FeatureSet:
         """Return the set with the ids that its features have in some data.
 
-        If the data have any name of the set, features are matched by name only: a table
-        may have further columns.
+        If the data have any name of the set, features are matched by name only:
+        a table may have further columns.
 
         Parameters
         ----------
         features : iterable of (int, str)
             1-based ids and names of all features of the data.
         by_position : bool
-            Whether feature 12 is the twelfth of the set where the data have none of its
-            names.
+            Whether feature 12 is the twelfth of the set where the data have
+            none of its names.
         """
         all_features = list(features)
         name_of_label = self._name_of_label
@@ -222,8 +222,8 @@ class FeatureSet:
 
         The names are in the order of the set.
 
-        Elasticsearch derives a feature from earlier ones by an expression or a script
-        that contains their names.
+        Elasticsearch derives a feature from earlier ones by an expression or a
+        script that contains their names.
         """
         # Follow the sources of each feature until no new one appears.
         needed = set(names)
@@ -237,8 +237,8 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has such features: their template is an expression or a
-        script with the names of other features.
+        Only Elasticsearch has such features: their template is an expression or
+        a script with the names of other features.
         """
         if self.engine != "elasticsearch":
             return set()
@@ -255,10 +255,10 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature store,
-        also as the engine's response; or Vespa rank features: one per line, as a JSON
-        list, the ``matchfeatures`` of a result, or the ``match-features`` of a rank
-        profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature
+        store, also as the engine's response; or Vespa rank features: one per
+        line, as a JSON list, the ``matchfeatures`` of a result, or the
+        ``match-features`` of a rank profile.
 
     Raises
     ------
@@ -273,8 +273,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    The path is for messages only. Raise DatasetError if the text is no feature set, or
-    a name occurs twice.
+    The path is for messages only. Raise DatasetError if the text is no feature
+    set, or a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -322,9 +322,9 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
     "").
     """
     name = ""
-    # Keys of the objects that may be around the list, from the outermost inward; those
-    # that are absent are skipped. The name is in the innermost object with one. A list
-    # with one hit of a search is unwrapped, too.
+    # Keys of the objects that may be around the list, from the outermost
+    # inward; those that are absent are skipped. The name is in the innermost
+    # object with one. A list with one hit of a search is unwrapped, too.
     keys = (
         "hits",
         "hits",
@@ -354,9 +354,9 @@ def is_rank_feature(text: str) -> bool:
 
     Other text is rejected, because a brace or a line end could end the expression.
     """
-    # A name, then arguments in brackets, then an output of the feature after a dot; the
-    # last two are optional. ``end`` is the position behind what was recognised, 0 for
-    # an error.
+    # A name, then arguments in brackets, then an output of the feature after a
+    # dot; the last two are optional. ``end`` is the position behind what was
+    # recognised, 0 for an error.
     head = _DOTTED_NAME.match(text)
     if head is None or len(text) > _MAX_LENGTH:
         return False
@@ -385,8 +385,8 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """
     try:
         document = json.loads(text)
-        # Refuse what could not be written again: half of a surrogate pair, NaN, and
-        # 1e999, which is infinite.
+        # Refuse what could not be written again: half of a surrogate pair, NaN,
+        # and 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
@@ -431,9 +431,9 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
 def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     """Return the feature set of Vespa in lines of text, with one rank feature each.
 
-    If the text is a rank profile, only the contents of its lists ``match-features`` and
-    ``summary-features`` count, where several features may share a line. "#" begins a
-    comment. ``path`` is for messages.
+    If the text is a rank profile, only the contents of its lists
+    ``match-features`` and ``summary-features`` count, where several features
+    may share a line. "#" begins a comment. ``path`` is for messages.
     """
     blocks = list(_profile_lists(text))
     feature_text = "\n".join(blocks) if blocks else text
@@ -452,10 +452,10 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
-    A list has a head such as ``match-features``, and its contents either on the same
-    line after a colon, or in braces. O(n) for n characters: the next braces are
-    searched only if the last ones found are passed, as a text may have many heads of
-    lists before one brace.
+    A list has a head such as ``match-features``, and its contents either on the
+    same line after a colon, or in braces. O(n) for n characters: the next
+    braces are searched only if the last ones found are passed, as a text may
+    have many heads of lists before one brace.
     """
     end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
@@ -496,7 +496,8 @@ def _vespa_set(
 
     Names without arguments and outputs could be any words of any text: they are
     accepted only if another feature has arguments or an output, or if they are
-    ``listed`` in a rank profile. Otherwise raise DatasetError, which names ``path``.
+    ``listed`` in a rank profile. Otherwise raise DatasetError, which names
+    ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
@@ -552,8 +553,8 @@ def _split_outside_brackets(line: str) -> Iterator[str]:
 def _end_of_bracket(text: str, opening: int) -> int:
     """Return the position behind the bracket that closes the one at ``opening``.
 
-    Return 0 if none does, or if the text before it has a backslash or a character that
-    is not allowed in arguments.
+    Return 0 if none does, or if the text before it has a backslash or a
+    character that is not allowed in arguments.
     """
     depth = 0
     quoted = False

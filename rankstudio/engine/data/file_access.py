@@ -63,8 +63,8 @@ def regular_file_size(path: Path) -> int:
 def padded(path: Path, size: int) -> Bytes:
     """Return a buffer for the ``size`` bytes of a file, followed by newlines.
 
-    The newlines let a parser read words of eight bytes beyond the end. The first
-    ``size`` bytes are not yet set; ``path`` is for messages.
+    The newlines let a parser read words of eight bytes beyond the end. The
+    first ``size`` bytes are not yet set; ``path`` is for messages.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def children(folder: Path) -> list[Path]:
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return a FileAccessError with the reason why a file could not be opened.
 
-    ``error`` is that of the operating system; a ValueError is one of an invalid path.
-    For a missing file, the message suggests a similar name in its folder.
+    ``error`` is that of the operating system; a ValueError is one of an invalid
+    path. For a missing file, the message suggests a similar name in its folder.
     """
     if isinstance(error, FileNotFoundError):
         return FileAccessError(
@@ -162,8 +162,8 @@ def without_ending(name: str) -> str:
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes to write to a file, compressed as the ending of its name says.
 
-    ``pieces`` are the contents, in order. The compressed bytes do not depend on the
-    time of writing. The file itself is not opened.
+    ``pieces`` are the contents, in order. The compressed bytes do not depend on
+    the time of writing. The file itself is not opened.
 
     Raises
     ------
@@ -199,8 +199,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     path : Path
         Path of the file, for messages.
     packed : iterator of bytes
-        Contents of the file; the first piece must be long enough to recognise the
-        compression.
+        Contents of the file; the first piece must be long enough to recognise
+        the compression.
 
     Raises
     ------
@@ -219,15 +219,15 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     kind, make = compression
     member: _Member | None = None
     while True:
-        # A file may have several members, that is, compressed texts one after another,
-        # with zero bytes between them, as on tapes.
+        # A file may have several members, that is, compressed texts one after
+        # another, with zero bytes between them, as on tapes.
         if member is None:
             packed_piece = packed_piece.lstrip(b"\0")
             member = make(path) if packed_piece else None
         if member is not None:
             yield from _unpacked_rest(path, kind, member, packed_piece)
-            # The bytes behind the end of a member belong to the next one; use them
-            # before the next piece.
+            # The bytes behind the end of a member belong to the next one; use
+            # them before the next piece.
             if member.eof:
                 packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None
@@ -262,8 +262,8 @@ def _unpacked_rest(
 ) -> Iterator[bytes]:
     """Yield the decompressed pieces of the next packed bytes of a file.
 
-    ``member`` is its decompressor, ``kind`` the name of the compression for messages.
-    Raise FileAccessError if the bytes are damaged.
+    ``member`` is its decompressor, ``kind`` the name of the compression for
+    messages. Raise FileAccessError if the bytes are damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -289,8 +289,8 @@ def _unpacked_rest(
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` are read; of a compressed file, the result is what they contain,
-    at most as many bytes.
+    Only ``max_bytes`` are read; of a compressed file, the result is what they
+    contain, at most as many bytes.
 
     Raises
     ------
@@ -307,8 +307,8 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
-    # What was read may end within the compressed text. A damaged file is reported by
-    # its reader.
+    # What was read may end within the compressed text. A damaged file is
+    # reported by its reader.
     with suppress(FileAccessError):
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
@@ -346,8 +346,8 @@ class _Member(ABC):
 
 class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        # At the end of the member, zlib still has the unconsumed tail of an earlier
-        # call: eof stops the loop.
+        # At the end of the member, zlib still has the unconsumed tail of an
+        # earlier call: eof stops the loop.
         while packed and not self._member.eof:
             yield self._member.decompress(packed, _PIECE_BYTES)
             packed = self._member.unconsumed_tail

@@ -23,8 +23,8 @@ class Fingerprint:
     Attributes
     ----------
     checksum : str
-        Checksum of all parts of all folds. Any plan gives the same results on datasets
-        with equal checksums.
+        Checksum of all parts of all folds. Any plan gives the same results on
+        datasets with equal checksums.
     files : tuple of Source
         Source files, without repetition.
     """
@@ -36,13 +36,13 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is read again, and
-    neither names nor times are trusted. Parts assembled in memory, with m documents and
-    n features, are hashed directly, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read again,
+    and neither names nor times are trusted. Parts assembled in memory, with m
+    documents and n features, are hashed directly, in O(mn).
     """
     files: dict[str, Source] = {}
-    # Checksums of whole data that parts are selected from, by the id() of the object,
-    # so that each is computed once for all folds.
+    # Checksums of whole data that parts are selected from, by the id() of the
+    # object, so that each is computed once for all folds.
     checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
@@ -58,9 +58,10 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    If the folds are those of the files, also with a share of the training queries, the
-    digest is that of the files. Otherwise it covers only the validation and test parts,
-    so that runs with different shares of the training queries have the same digest.
+    If the folds are those of the files, also with a share of the training
+    queries, the digest is that of the files. Otherwise it covers only the
+    validation and test parts, so that runs with different shares of the
+    training queries have the same digest.
     """
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
@@ -86,8 +87,8 @@ def files_digest(files: Sequence[Source]) -> str:
 def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
     """Return a sentence about the first file whose contents changed, or "".
 
-    ``recorded`` are the files as they were when a result was stored; current files that
-    are not among them are skipped.
+    ``recorded`` are the files as they were when a result was stored; current
+    files that are not among them are skipped.
     """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:

@@ -59,9 +59,9 @@ class FilesOfFold:
 def one_of(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, do not count. One file with
-    data is the path itself; several logs, or the parts of one fold, are opened by their
-    folder.
+    Files with the sizes of queries, and judgments of logs, do not count. One
+    file with data is the path itself; several logs, or the parts of one fold,
+    are opened by their folder.
 
     Raises
     ------
@@ -97,9 +97,9 @@ def one_of(paths: Sequence[str]) -> str:
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
     """Return the path to open for feature logs: the only log file, or the folder.
 
-    Feature logs are responses of a search engine with feature values. They may be
-    opened together with their judgments, which are found again beside the logs. Return
-    None if there are no logs, or other files among them.
+    Feature logs are responses of a search engine with feature values. They may
+    be opened together with their judgments, which are found again beside the
+    logs. Return None if there are no logs, or other files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -141,9 +141,10 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     """Find the files of each fold of a dataset, looking one folder deeper if needed.
 
-    ``path`` is a data file or a folder. A folder of feature logs (responses of a search
-    engine) needs judgments in it, unless it is ``judged`` by a file elsewhere. Raise
-    DatasetError if there is no dataset or several, FileAccessError for a missing file.
+    ``path`` is a data file or a folder. A folder of feature logs (responses of
+    a search engine) needs judgments in it, unless it is ``judged`` by a file
+    elsewhere. Raise DatasetError if there is no dataset or several,
+    FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -181,8 +182,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
     Raises
     ------
     DatasetError, FileAccessError
-        If the files of a part are ambiguous, a training part is missing, or the folder
-        cannot be read.
+        If the files of a part are ambiguous, a training part is missing, or the
+        folder cannot be read.
     """
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
@@ -199,8 +200,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
                     ).format(numbered=numbered[fold.number])
                 )
         return folds
-    # A file of judgments, such as qrels.txt, stands for data whose features are in
-    # other files of the folder.
+    # A file of judgments, such as qrels.txt, stands for data whose features are
+    # in other files of the folder.
     qrels = [
         child
         for child in children(folder)
@@ -263,9 +264,9 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the files of one fold by part ("train", "vali", "test"), each in order.
 
-    A part is one file such as train.txt, numbered files such as train-01.txt, or the
-    files in a folder called train. Parts without files are left out. Raise DatasetError
-    if several files could be the part.
+    A part is one file such as train.txt, numbered files such as train-01.txt,
+    or the files in a folder called train. Parts without files are left out.
+    Raise DatasetError if several files could be the part.
     """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
@@ -301,20 +302,20 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in a subfolder that is named like a part, in order.
 
-    Programs for large data write such: train/part-0001.parquet and so on. ``pattern``
-    matches the name of the part. Return () if there is none.
+    Programs for large data write such: train/part-0001.parquet and so on.
+    ``pattern`` matches the name of the part. Return () if there is none.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            # Names with "." or "_" in front are those of hidden files and of notes such
-            # as _SUCCESS.
+            # Names with "." or "_" in front are those of hidden files and of
+            # notes such as _SUCCESS.
             data = [
                 c
                 for c in children(child)
                 if c.is_file() and c.name[0] not in "._" and _is_data(c)
             ]
-            # Some endings of data are empty, but a name such as README with neither
-            # ending nor number is no part.
+            # Some endings of data are empty, but a name such as README with
+            # neither ending nor number is no part.
             if ordered := _numbered_files(
                 [c for c in data if c.suffix or _NUMBER.search(c.name)]
             ):
@@ -327,8 +328,9 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is; other files give (). In a name that contains
-    ``word``, the number must follow it: set_1.train-02.txt is number 2 for "train".
+    A single file is returned as it is; other files give (). In a name that
+    contains ``word``, the number must follow it: set_1.train-02.txt is number 2
+    for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -413,8 +415,8 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder.
 
-    These are the judgments of a log, the data files of a folder with their query sizes
-    and judgments, or all files of a folder without data.
+    These are the judgments of a log, the data files of a folder with their
+    query sizes and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -62,25 +62,27 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file in any format of `rankstudio.engine.data.formats` (one fold with only a
-        train part), a folder with the parts of one fold, a folder with Fold1 … FoldK,
-        or a folder around one of these. Parts are recognised by the beginning of their
-        names, or of the text after a dot: train, vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one fold with
+        only a train part), a folder with the parts of one fold, a folder with
+        Fold1 … FoldK, or a folder around one of these. Parts are recognised by
+        the beginning of their names, or of the text after a dot: train,
+        vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
-        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their
-        names are not recognised; with ``{"ids_from": 0}`` the ids of SVMlight text
-        start at 0. ``{"labels": ["alice", "bob"], "label": "bob"}`` names the labels of
-        several judges and the one in use. ``{"judgments": "ratings.csv"}`` and
-        ``{"feature_set": "featureset.json"}`` name files that are not next to the data.
+        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if
+        their names are not recognised; with ``{"ids_from": 0}`` the ids of
+        SVMlight text start at 0. ``{"labels": ["alice", "bob"], "label":
+        "bob"}`` names the labels of several judges and the one in use.
+        ``{"judgments": "ratings.csv"}`` and ``{"feature_set":
+        "featureset.json"}`` name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts the
-        bytes of all files.
+        See `rankstudio.engine.data.formats.data_file.load_letor`; progress
+        counts the bytes of all files.
 
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a ``features.csv`` is next to the
-        files.
+        Features are named if the dataset is known or a ``features.csv`` is next
+        to the files.
 
     Raises
     ------
@@ -181,9 +183,9 @@ def _with_the_same_features(
 ) -> tuple[dict[Files, FileContents], int]:
     """Give the contents of all parts the same columns.
 
-    ``tables`` has the contents of each part by its files. Return them with the union of
-    their feature ids, and the largest number of features. Raise DatasetError if the
-    files do not have the same features.
+    ``tables`` has the contents of each part by its files. Return them with the
+    union of their feature ids, and the largest number of features. Raise
+    DatasetError if the files do not have the same features.
     """
     # The first file of a part stands for the part in messages.
     names = {
@@ -191,8 +193,8 @@ def _with_the_same_features(
         for part, file_contents in tables.items()
     }
     _check_names(names)
-    # Files without stored zeros lack the columns of some ids: give all of them the
-    # same.
+    # Files without stored zeros lack the columns of some ids: give all of them
+    # the same.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(
             np.union1d, (file_contents.table.ids for file_contents in tables.values())
@@ -218,9 +220,9 @@ def _opened_fold(
 ) -> Fold:
     """Make a fold from the contents of its files, which are removed from ``tables``.
 
-    ``width`` is the number of features of the whole dataset; narrower parts get columns
-    of zeros, with a note. Raise DatasetError if a part occurs twice, or there is no
-    training part.
+    ``width`` is the number of features of the whole dataset; narrower parts get
+    columns of zeros, with a note. Raise DatasetError if a part occurs twice, or
+    there is no training part.
     """
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
@@ -247,8 +249,9 @@ def _opened_fold(
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     """Raise `DatasetError` if a dense file has fewer features than another file.
 
-    ``widths`` has (number of features, whether dense) by file. A dense file has a value
-    for every feature, so that its features cannot be completed with zeros.
+    ``widths`` has (number of features, whether dense) by file. A dense file has
+    a value for every feature, so that its features cannot be completed with
+    zeros.
     """
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
@@ -270,15 +273,15 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     """Raise `DatasetError` if files do not have the same features in the same order.
 
-    ``names`` has the names of the features by file; () for a file without names, which
-    agrees with any other.
+    ``names`` has the names of the features by file; () for a file without
+    names, which agrees with any other.
     """
     first, *other_files = names
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)
-        # Files whose ids count from 0 may have different numbers of features: their
-        # names are "id 0" and so on.
+        # Files whose ids count from 0 may have different numbers of features:
+        # their names are "id 0" and so on.
         count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)
         if differing and names[first] and names[file] and not count_from_zero:
             a, b = (f'"{name}"' if name else "no more features" for name in differing)

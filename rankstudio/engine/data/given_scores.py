@@ -59,9 +59,9 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     ----------
     path : Path
         A folder in which names identify fold and part (``Fold1/test.scores``,
-        ``fold1-test.txt``; for one fold ``test.scores``), or one file: a TREC run, for
-        all parts whose queries it contains, or one score per line for the test part,
-        with the folds in order.
+        ``fold1-test.txt``; for one fold ``test.scores``), or one file: a TREC
+        run, for all parts whose queries it contains, or one score per line for
+        the test part, with the folds in order.
     dataset : FoldedDataset
         Dataset with documents.
 
@@ -127,8 +127,8 @@ def _scores_in_file(
         )
     # Scores by line are in the order of the measured documents.
     if file.run is None:
-        # Folds that the program made are not in the order of the file, except those
-        # that leave out one query after the other.
+        # Folds that the program made are not in the order of the file, except
+        # those that leave out one query after the other.
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
                 tr(
@@ -160,9 +160,9 @@ def _scores_in_folder(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read the files of scores in a folder, whose names contain fold and part.
 
-    Return (scores, checksums). The scores are a mapping: fold number -> name of the
-    part -> array of one score per document. The checksums are by the path in the
-    folder.
+    Return (scores, checksums). The scores are a mapping: fold number -> name of
+    the part -> array of one score per document. The checksums are by the path
+    in the folder.
     """
     # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
@@ -212,8 +212,9 @@ def _visible_files(folder: Path) -> list[Path]:
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
     """Return the number of the fold and the name of the part in a path.
 
-    The name is "vali" or "test", or "" without one. A path without a fold belongs to
-    the only fold of the dataset; of several folds, the number is None.
+    The name is "vali" or "test", or "" without one. A path without a fold
+    belongs to the only fold of the dataset; of several folds, the number is
+    None.
     """
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [
@@ -285,15 +286,15 @@ class ScoreFile:
     def of_parts(self, parts: Sequence[RankingDataset]) -> list[Floats]:
         """Return the scores of the documents of some parts, in row order.
 
-        In a file with one score per line, the parts' documents are in sequence. In a
-        run, missing documents rank last with the score -inf, and documents that are not
-        in the data are ignored.
+        In a file with one score per line, the parts' documents are in sequence.
+        In a run, missing documents rank last with the score -inf, and documents
+        that are not in the data are ignored.
 
         Raises
         ------
         DatasetError
-            If there is not one score per document, or a run is used for documents
-            without ids.
+            If there is not one score per document, or a run is used for
+            documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -334,8 +335,9 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the run lacks. Raise
-        DatasetError if documents have no ids, or the run has none of them.
+        The result has shape (m,), with -inf for documents that the run lacks.
+        Raise DatasetError if documents have no ids, or the run has none of
+        them.
         """
         run = self.run or {}
         if not all(part.document_ids):
@@ -367,9 +369,9 @@ def read_score_file(path: Path) -> ScoreFile:
     Parameters
     ----------
     path : Path
-        File with one number per line, as written by SVM-rank, LETOR's tools and most
-        others, or a run; may be compressed. ``inf`` is accepted, ``nan`` is not. Empty
-        lines may follow the last score.
+        File with one number per line, as written by SVM-rank, LETOR's tools and
+        most others, or a run; may be compressed. ``inf`` is accepted, ``nan``
+        is not. Empty lines may follow the last score.
 
     Raises
     ------

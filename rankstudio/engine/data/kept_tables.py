@@ -1,15 +1,16 @@
 """Tables in the store, so that opening their files again needs no parser.
 
-A parsed file is found by the SHA-256 of the *contents* of the file and the version of
-the parser, never by name, size or time: those can stay the same while the contents
-change (a restored backup, a coarse clock, a network drive), and a result computed from
-data that are no longer there is worse than the hundredth of a second per 20 MB that
-hashing costs. The entry holds the contents of the file before any policy for missing
-values or normalisation, so that it serves all policies.
+A parsed file is found by the SHA-256 of the *contents* of the file and the
+version of the parser, never by name, size or time: those can stay the same
+while the contents change (a restored backup, a coarse clock, a network drive),
+and a result computed from data that are no longer there is worse than the
+hundredth of a second per 20 MB that hashing costs. The entry holds the contents
+of the file before any policy for missing values or normalisation, so that it
+serves all policies.
 
-A table larger than the memory budget is mapped. Its entry holds the values after these
-policies, and is found by the checksums of its sources and by the way in which they were
-read.
+A table larger than the memory budget is mapped. Its entry holds the values
+after these policies, and is found by the checksums of its sources and by the
+way in which they were read.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def mapped_folder() -> Path:
 def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     """Return the cached table of a file with this checksum, loaded into memory.
 
-    Return None if it is missing or damaged. ``stop_check`` is called from time to time;
-    it raises an error to cancel. O(bytes of the entry).
+    Return None if it is missing or damaged. ``stop_check`` is called from time
+    to time; it raises an error to cancel. O(bytes of the entry).
     """
     path = parsed_folder() / _parsed_key(checksum)
     try:
@@ -82,8 +83,8 @@ def keep_parsed(
     A table much larger than its file is not stored: a few lines with a feature
     1,000,000 are parsed quickly.
     """
-    # Comments are stored in the order of the file. If documents were reordered, the
-    # table has a view of them (TakenComments); the stored flag restores it.
+    # Comments are stored in the order of the file. If documents were reordered,
+    # the table has a view of them (TakenComments); the stored flag restores it.
     are_taken = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of
@@ -99,8 +100,8 @@ def keep_parsed(
     if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
-        # The entry is never mapped: if it did not reach the disk, its digests are
-        # wrong, and it is replaced.
+        # The entry is never mapped: if it did not reach the disk, its digests
+        # are wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
             # Remove old entries, to make space for this one.
             store.prune(parsed_folder(), store.LIMIT - size)
@@ -117,8 +118,8 @@ def keep_parsed(
 def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
     """Return the table in a folder of the cache, with arrays mapped from its files.
 
-    Return None if it is missing or damaged. ``stop_check`` is called from time to time;
-    it raises an error to cancel.
+    Return None if it is missing or damaged. ``stop_check`` is called from time
+    to time; it raises an error to cancel.
     """
     try:
         entry = StoredEntry.open(path)
@@ -185,8 +186,8 @@ def _table_of_arrays(
 ) -> Table:
     """Make a table from the arrays and the other contents of an entry of the cache.
 
-    ``text["taken"]`` is whether the comments are stored in the order of the file, but
-    the documents of the table have another one.
+    ``text["taken"]`` is whether the comments are stored in the order of the
+    file, but the documents of the table have another one.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

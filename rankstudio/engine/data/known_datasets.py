@@ -1,16 +1,16 @@
 """Well-known public datasets: how to recognise them, the names of their features, and their usual measures.
 
-A dataset is recognised by its number of features together with its labels, and the
-style of its comments, the name of its folder or, without comments, values that other
-datasets do not have. LETOR's conventions and those of MSLR hold for these datasets
-only: all others are measured as by most programs, see
-`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone, not on
-who reads them.
+A dataset is recognised by its number of features together with its labels, and
+the style of its comments, the name of its folder or, without comments, values
+that other datasets do not have. LETOR's conventions and those of MSLR hold for
+these datasets only: all others are measured as by most programs, see
+`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone,
+not on who reads them.
 
-A wrong name is worse than no name, so features that could have another meaning get no
-name. A ``features.csv`` or ``feature_names.txt`` beside the data (lines of
-``id,name``), or the ``features.json`` of Solr or Elasticsearch, overrides the names
-from here, unless its header states other contents.
+A wrong name is worse than no name, so features that could have another meaning
+get no name. A ``features.csv`` or ``feature_names.txt`` beside the data (lines
+of ``id,name``), or the ``features.json`` of Solr or Elasticsearch, overrides
+the names from here, unless its header states other contents.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class KnownDataset:
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
         """Return whether a dataset read from a path is this known one.
 
-        Number of features, labels and comments must agree. In addition, either a folder
-        in the path has a name of the dataset, or the comments are typical, or, without
-        comments, the values are.
+        Number of features, labels and comments must agree. In addition, either
+        a folder in the path has a name of the dataset, or the comments are
+        typical, or, without comments, the values are.
         """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
@@ -165,8 +165,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     Parameters
     ----------
     path : Path
-        Path of the file; the names of its folders are used, and a file of feature names
-        is searched there.
+        Path of the file; the names of its folders are used, and a file of
+        feature names is searched there.
     dataset : RankingDataset
         Dataset read from it.
     """
@@ -177,12 +177,12 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    # A file whose ids count from 0 has features "id 0" and so on: its ids are one less
-    # than here.
+    # A file whose ids count from 0 has features "id 0" and so on: its ids are
+    # one less than here.
     from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
-    # The known list of names for the dataset "gov" does not fit all of its versions:
-    # the values decide.
+    # The known list of names for the dataset "gov" does not fit all of its
+    # versions: the values decide.
     if (
         known_dataset is not None
         and unnamed
@@ -228,8 +228,8 @@ def recorded_dataset(
     path : str
         File or folder of the data.
     feature_names : sequence of str
-        Recorded names of the features. Names that a known dataset gave its features are
-        enough.
+        Recorded names of the features. Names that a known dataset gave its
+        features are enough.
     n_features : int, optional
         Recorded number of features, which the dataset of a folder's name must have.
     """
@@ -257,10 +257,10 @@ def _names_beside_data(
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return (feature names by id, warnings) from a file beside the data.
 
-    The first file with names counts. Each file before it that is named like a file of
-    names, but has none, gives a warning. If ``lists``, a file named like a search
-    engine's feature set counts, too, if it is only a list of names by position; feature
-    sets themselves are read elsewhere.
+    The first file with names counts. Each file before it that is named like a
+    file of names, but has none, gives a warning. If ``lists``, a file named
+    like a search engine's feature set counts, too, if it is only a list of
+    names by position; feature sets themselves are read elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -312,9 +312,9 @@ def _read_names(path: Path) -> dict[int, str]:
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the feature names, by id, in a text with lines of id and name.
 
-    ``separated`` is whether the text is CSV; otherwise a comma, colon, semicolon, tab
-    or blank separates id and name. Return {} for tables whose header states other
-    contents of the first column, or groups in the second.
+    ``separated`` is whether the text is CSV; otherwise a comma, colon,
+    semicolon, tab or blank separates id and name. Return {} for tables whose
+    header states other contents of the first column, or groups in the second.
     """
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
@@ -342,8 +342,8 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
 def names_in_json(text: str) -> dict[int, str]:
     """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    It may be a list of features, a Solr feature store or model, a feature set, or a
-    response with one.
+    It may be a list of features, a Solr feature store or model, a feature set,
+    or a response with one.
     """
     try:
         features, _ = features_in_json(json.loads(text))
@@ -383,8 +383,9 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 def _gov_by_feature(dataset: RankingDataset) -> bool:
     """Return whether feature 22 is BM25 of anchor, as in the list of LETOR 3.0.
 
-    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of anchor. The
-    list that circulates for LETOR 4.0 turned out to have another order than the data.
+    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of
+    anchor. The list that circulates for LETOR 4.0 turned out to have another
+    order than the data.
     """
     n_alike = sum(
         np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0))
@@ -403,9 +404,10 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     """Return a test of a dataset: scaled as LETOR is, with some columns all 0.
 
-    Values scaled within each query go from 0 to 1, and at least half of the features
-    reach 1. Inverse document frequencies are equal for all documents of a query, so
-    that scaling makes these ``columns``, which count from 1, all 0.
+    Values scaled within each query go from 0 to 1, and at least half of the
+    features reach 1. Inverse document frequencies are equal for all documents
+    of a query, so that scaling makes these ``columns``, which count from 1, all
+    0.
     """
     zero_columns = [column - 1 for column in columns]
 

@@ -35,16 +35,16 @@ _COUNT, _SHARE = range(2)
 class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document determine its relevance, the first one most strongly;
-    each feature depends on one of them, strongly or weakly, and every eighth feature on
-    none. The data depend only on these values, and are generated a few queries at a
-    time.
+    Hidden factors of a document determine its relevance, the first one most
+    strongly; each feature depends on one of them, strongly or weakly, and every
+    eighth feature on none. The data depend only on these values, and are
+    generated a few queries at a time.
 
     Attributes
     ----------
     n_documents : int
-        Number of documents of all queries together; each query has at least one, and
-        some have many times the mean.
+        Number of documents of all queries together; each query has at least
+        one, and some have many times the mean.
     n_queries : int
         Number of queries, at least five.
     n_features : int
@@ -78,8 +78,8 @@ class LargeData:
         weights = np.random.default_rng([self.seed, 0]).gamma(
             _SKEW, size=self.n_queries
         )
-        # Each query has one document; the others are distributed by cumulated weights,
-        # so that none is lost.
+        # Each query has one document; the others are distributed by cumulated
+        # weights, so that none is lost.
         ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
         ends[-1] = self.n_documents - self.n_queries
         object.__setattr__(
@@ -137,8 +137,9 @@ class LargeData:
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
         """Draw the labels and features of the queries first … last - 1.
 
-        Return (labels of shape (m,), features of shape (m, n)) for m documents with n
-        features. A feature is a whole number, in units of its last decimal.
+        Return (labels of shape (m,), features of shape (m, n)) for m documents
+        with n features. A feature is a whole number, in units of its last
+        decimal.
         """
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
@@ -148,8 +149,8 @@ class LargeData:
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
-        # Summed up one by one: a matrix product of a library may sum in another order
-        # on another machine, which would give other data.
+        # Summed up one by one: a matrix product of a library may sum in another
+        # order on another machine, which would give other data.
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
@@ -159,8 +160,8 @@ class LargeData:
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(
             np.int64
         )
-        # A feature is a mixture of noise and one of the factors. One of three shared
-        # values is equal for all documents of a query.
+        # A feature is a mixture of noise and one of the factors. One of three
+        # shared values is equal for all documents of a query.
         shared = np.repeat(
             rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0
         )
@@ -231,10 +232,10 @@ def _feature_in_last_decimals(
 ) -> NDArray[Any]:
     """Turn random values of a feature into numbers like those of real data, from 0 up.
 
-    ``column`` and ``shared``, the value that is equal within a query, have shape (m,);
-    ``kind`` is 0 for counts, 1 for shares and 2 for scores. The results are whole
-    numbers, in units of the last decimal. All operations round the same on every
-    machine.
+    ``column`` and ``shared``, the value that is equal within a query, have
+    shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for scores. The
+    results are whole numbers, in units of the last decimal. All operations
+    round the same on every machine.
     """
     shaped: NDArray[Any]
     if kind == _COUNT:  # many small numbers, few large ones

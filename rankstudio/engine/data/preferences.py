@@ -27,11 +27,11 @@ class Preferences:
     winner, loser : ndarray of shape (l,), int64, read-only
         Rows, from 0, of the preferred document and of the other one.
     magnitude : ndarray of shape (l,), read-only
-        Magnitude of each preference, greater than 0: the difference of two labels, if
-        there are labels. A single number applies to all.
+        Magnitude of each preference, greater than 0: the difference of two
+        labels, if there are labels. A single number applies to all.
     weight : ndarray of shape (l,), read-only
-        Weight of the loss of each preference, greater than 0: 2 counts as much as the
-        same preference twice. A single number applies to all.
+        Weight of the loss of each preference, greater than 0: 2 counts as much
+        as the same preference twice. A single number applies to all.
 
     Raises
     ------
@@ -90,8 +90,8 @@ class Preferences:
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences among the rows first … last - 1, as of a query.
 
-        Rows of the result are counted from ``first``. Winners decide, as both documents
-        of a preference belong to the same query.
+        Rows of the result are counted from ``first``. Winners decide, as both
+        documents of a preference belong to the same query.
         """
         chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
@@ -150,8 +150,8 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return a positive number for each of ``size`` preferences, as a read-only array.
 
-    ``values`` are as many numbers, or a single one for all. ``name`` is that of the
-    parameter. Raise ParameterError for other values.
+    ``values`` are as many numbers, or a single one for all. ``name`` is that of
+    the parameter. Raise ParameterError for other values.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -186,8 +186,8 @@ def sample_preferences(
     data : RankingDataset
         The documents.
     share : float, default 1.0
-        Share of all such pairs, greater than 0 and up to 1; at least one is drawn,
-        without repetition.
+        Share of all such pairs, greater than 0 and up to 1; at least one is
+        drawn, without repetition.
     noise : float, default 0.0
         Probability from 0 to 1 of reversing a preference.
     seed : int, default 0
@@ -223,13 +223,13 @@ def sample_preferences(
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)
-    # The number of documents of the query with a lower label is the position in the
-    # sorted query at which the run of equal labels begins. np.nan makes the first label
-    # differ from the one "before" it.
+    # The number of documents of the query with a lower label is the position in
+    # the sorted query at which the run of equal labels begins. np.nan makes the
+    # first label differ from the one "before" it.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
-    # Pairs are numbered by the position of the winner, then of the loser: no list of
-    # them is needed to find the pair of a number.
+    # Pairs are numbered by the position of the winner, then of the loser: no
+    # list of them is needed to find the pair of a number.
     n_pairs_up_to = np.cumsum(n_lower)
     n_pairs = int(n_pairs_up_to[-1])
     if n_pairs == 0:

@@ -1,8 +1,9 @@
 """Parts of datasets in the store, which any number of processes map instead of each having a copy.
 
-A part is named after its contents, so that a part that two folds or two runs share is
-stored once. A part larger than the memory budget is mapped from the store already: it
-is neither read nor copied, but its new entry links to the same files.
+A part is named after its contents, so that a part that two folds or two runs
+share is stored once. A part larger than the memory budget is mapped from the
+store already: it is neither read nor copied, but its new entry links to the
+same files.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ _SMALL_ARRAYS = ("feature_ids", "id_ranks")
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write parts of a dataset to a folder for other processes; return their names.
 
-    The name depends on the contents, and a part that exists there is not written again.
-    Comments and counts of missing values are not stored, because no method uses them.
-    Ranks of document ids are stored only if they were already computed for a convention
-    that needs them.
+    The name depends on the contents, and a part that exists there is not
+    written again. Comments and counts of missing values are not stored, because
+    no method uses them. Ranks of document ids are stored only if they were
+    already computed for a convention that needs them.
 
     Raises
     ------
@@ -176,8 +177,8 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
-    # The entry that the part is mapped from, if any: its digests are known, and its
-    # files can be linked.
+    # The entry that the part is mapped from, if any: its digests are known, and
+    # its files can be linked.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {
         name: ArrayDescription.of(array)

@@ -39,8 +39,8 @@ _HEAD_BYTES = 16  # first bytes of a file, which identify its compression
 class LoadedFile:
     """A file in memory.
 
-    The file is copied rather than mapped: truncation of a mapped file by another
-    program would end this one.
+    The file is copied rather than mapped: truncation of a mapped file by
+    another program would end this one.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class LoadedFile:
     content : uint8 array
         Bytes followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; reading them was the other
-        half.
+        Receives half of the bytes as they are processed; reading them was the
+        other half.
 
     Attributes
     ----------
@@ -68,8 +68,8 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        Of a binary file with a zero byte near its start, only the beginning is read, as
-        it will be refused.
+        Of a binary file with a zero byte near its start, only the beginning is
+        read, as it will be refused.
 
         Raises
         ------
@@ -130,11 +130,11 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        It may run in another thread. After cancellation it ends early, with a result of
-        no use.
+        It may run in another thread. After cancellation it ends early, with a
+        result of no use.
 
-        SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at
-        nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support it in
+        hardware: at nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE_BYTES):
@@ -218,9 +218,9 @@ SourceFile = LoadedFile | StreamedFile
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
-    A file in memory is a single chunk. For other files, each chunk overwrites the
-    previous one, and is larger than requested if a line is longer. The text ends after
-    the first piece with a zero byte: such a file is not text.
+    A file in memory is a single chunk. For other files, each chunk overwrites
+    the previous one, and is larger than requested if a line is longer. The text
+    ends after the first piece with a zero byte: such a file is not text.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    # Half of the free memory: the documents read from the text take about as much
-    # again.
+    # Half of the free memory: the documents read from the text take about as
+    # much again.
     limit = memory.available() / 2
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
@@ -264,8 +264,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if filled < size or last < 0:
             continue
         end = filled - len(piece) + last + 1  # behind the last complete line
-        # The rest behind the complete lines begins the next chunk. Copy it, as the
-        # newlines behind this chunk overwrite it.
+        # The rest behind the complete lines begins the next chunk. Copy it, as
+        # the newlines behind this chunk overwrite it.
         rest = buffer[end:filled].copy()
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]

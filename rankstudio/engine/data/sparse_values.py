@@ -64,12 +64,12 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return (X, ids): documents as a sparse matrix, and the ids of its columns.
 
-        X has shape (m, n), with a column for each of the n ids that occur. The ids
-        ascend.
+        X has shape (m, n), with a column for each of the n ids that occur. The
+        ids ascend.
         """
         columns: Indices
-        # Mark in a table which ids occur, or sort the ids if they are so few and large
-        # that the table would be longer than their list.
+        # Mark in a table which ids occur, or sort the ids if they are so few
+        # and large that the table would be longer than their list.
         if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True
@@ -128,8 +128,8 @@ class _Runs:
     starts, sizes : ndarray of shape (R,)
         First entry and number of entries of each run.
     whole : ndarray of shape (R,), bool
-        Whether all documents of the query have an entry; otherwise the others have the
-        value 0.
+        Whether all documents of the query have an entry; otherwise the others
+        have the value 0.
     """
 
     values: Floats
@@ -185,9 +185,9 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
     """Replace NaN in a sparse matrix, as in dense data.
 
-    With the policy "query_min", it becomes the least value of the feature in the query,
-    which may be a 0 that is not stored, or 0 if all are missing; with "zero", 0.
-    ``query_ptr`` has the first row of each query. O(values).
+    With the policy "query_min", it becomes the least value of the feature in
+    the query, which may be a 0 that is not stored, or 0 if all are missing;
+    with "zero", 0. ``query_ptr`` has the first row of each query. O(values).
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
@@ -203,10 +203,10 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     """Scale every feature within every query to a span of 1: O(values).
 
-    The result is that of dense data if a feature is never negative, or has an entry in
-    all documents of the query. Otherwise documents without an entry keep 0, and the
-    other values are divided by the span without a shift: no difference between
-    documents, and so no ranking, changes by a shift.
+    The result is that of dense data if a feature is never negative, or has an
+    entry in all documents of the query. Otherwise documents without an entry
+    keep 0, and the other values are divided by the span without a shift: no
+    difference between documents, and so no ranking, changes by a shift.
     """
     runs = _Runs.of(X, query_ptr)
     values = runs.values

@@ -1,17 +1,17 @@
 """The store: arrays on disk, which are used only after their digests were verified.
 
-An entry is a folder with a file of plain numbers for each array that is not empty, and
-a manifest: dtype and shape of each array, the SHA-256 of each block of its file, and
-all contents that are not arrays. The manifest begins with its own SHA-256. An entry is
-named after its key, which stands for its sources, or else after the digest of its
-manifest, that is, after its contents: equal contents are stored once. An entry that has
-the name of another one is invalid.
+An entry is a folder with a file of plain numbers for each array that is not
+empty, and a manifest: dtype and shape of each array, the SHA-256 of each block
+of its file, and all contents that are not arrays. The manifest begins with its
+own SHA-256. An entry is named after its key, which stands for its sources, or
+else after the digest of its manifest, that is, after its contents: equal
+contents are stored once. An entry that has the name of another one is invalid.
 
 A process compares each block with its digest when it first needs the block, and
-remembers the result as long as the file does not change. A damaged entry counts as
-missing. An entry is written under a temporary name, and renamed when it is complete, so
-that no reader sees an incomplete one. The folders of the store can be deleted at any
-time.
+remembers the result as long as the file does not change. A damaged entry counts
+as missing. An entry is written under a temporary name, and renamed when it is
+complete, so that no reader sees an incomplete one. The folders of the store can
+be deleted at any time.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def scratch_folder() -> Path:
 def writable(folder: Path) -> Path:
     """Return a folder if it is writable, otherwise a temporary one, with a warning.
 
-    If there is no temporary folder either, return the folder itself: its first use will
-    report the error. The result is cached for each folder.
+    If there is no temporary folder either, return the folder itself: its first
+    use will report the error. The result is cached for each folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -213,8 +213,8 @@ class StoredEntry:
         Raises
         ------
         EntryError
-            If it is missing, or its manifest is damaged, of another version or of
-            another entry.
+            If it is missing, or its manifest is damaged, of another version or
+            of another entry.
         """
         try:
             # The manifest begins with the checksum of its other lines.
@@ -364,8 +364,8 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        It changes with the file. Raise EntryError if the file is missing, or its size
-        is not that of the array.
+        It changes with the file. Raise EntryError if the file is missing, or
+        its size is not that of the array.
         """
         try:
             status = self._file(name).stat()
@@ -381,8 +381,8 @@ class StoredEntry:
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
         """Read a block of an array's file into a buffer, and verify its digest.
 
-        ``index`` is that of the block, and the buffer has the size of the block. Raise
-        EntryError if the digest differs.
+        ``index`` is that of the block, and the buffer has the size of the
+        block. Raise EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
@@ -427,8 +427,8 @@ def is_whole(path: Path) -> bool:
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """Return the undamaged entry whose files these arrays map into memory.
 
-    Each array must be the whole file of its name. Return None if any is not, or if they
-    are of several entries.
+    Each array must be the whole file of its name. Return None if any is not, or
+    if they are of several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -488,9 +488,9 @@ class ArrayFile:
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. The digests detect incomplete files in any
-            case; but without waiting, pages of a mapped file could be lost if the disk
-            is full.
+            Whether to wait for the disk. The digests detect incomplete files in
+            any case; but without waiting, pages of a mapped file could be lost
+            if the disk is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -644,8 +644,8 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     remove_abandoned(folder, f"{_NEW}*")
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
-    # The entries used last are counted first: once the limit is reached, all older ones
-    # are removed.
+    # The entries used last are counted first: once the limit is reached, all
+    # older ones are removed.
     for _, size, path in reversed(entries):
         if path.name not in keep:
             total += size
@@ -728,12 +728,12 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# Reading gigabytes again only to learn that they are unchanged would make every start
-# slow. Therefore the checksum of a large source file is remembered with the file's path
-# and state: device, inode, size, time of modification (mtime), and time of any change
-# (ctime), which a program that resets mtime changes, too. The checksum is not
-# remembered if the file was changed just before it was read: within the resolution of
-# its times it could be changed again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged would make every
+# start slow. Therefore the checksum of a large source file is remembered with
+# the file's path and state: device, inode, size, time of modification (mtime),
+# and time of any change (ctime), which a program that resets mtime changes,
+# too. The checksum is not remembered if the file was changed just before it was
+# read: within the resolution of its times it could be changed again unnoticed.
 
 SourceState = tuple[int, ...]
 
@@ -741,8 +741,8 @@ SourceState = tuple[int, ...]
 def source_state(path: Path) -> SourceState:
     """Return the state of a file: device, inode, size and times of change.
 
-    A file that changes gets another state. Return () if it changed so recently that it
-    could change again without another time.
+    A file that changes gets another state. Return () if it changed so recently
+    that it could change again without another time.
 
     Raises
     ------
@@ -784,8 +784,8 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is that from before the reading, () if the file was too recent to be sure.
-    Only the checksums used last are stored; errors are ignored.
+    ``state`` is that from before the reading, () if the file was too recent to
+    be sure. Only the checksums used last are stored; errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:

@@ -65,8 +65,8 @@ class DatasetSummary:
     without_relevant : int
         Number of queries without a label above 0.
     only_relevant : int
-        Number of queries all of whose labels are above 0: binary measures are 1 for any
-        ranking.
+        Number of queries all of whose labels are above 0: binary measures are 1
+        for any ranking.
     features : tuple of FeatureSummary
         One per column; for wide data, only of the columns that are shown.
     n_features : int
@@ -120,8 +120,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         )
         for extreme in (np.minimum, np.maximum)
     )
-    # The fields of FeatureSummary in their order, without the name, which is the
-    # second.
+    # The fields of FeatureSummary in their order, without the name, which is
+    # the second.
     columns = (
         first.feature_ids,
         minimum,
@@ -156,15 +156,15 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     ----------
     dataset : FoldedDataset
     number : int or None
-        Number of the fold; None for the whole dataset. The whole dataset is the test
-        parts of all folds, which contain each document once in a fold protocol, or the
-        training parts if no fold has a test part.
+        Number of the fold; None for the whole dataset. The whole dataset is the
+        test parts of all folds, which contain each document once in a fold
+        protocol, or the training parts if no fold has a test part.
 
     Returns
     -------
     DatasetSummary
-        With all features, or with 1,000 of a wide dataset, whose other features are
-        shown on request only.
+        With all features, or with 1,000 of a wide dataset, whose other features
+        are shown on request only.
 
     Raises
     ------
@@ -187,9 +187,9 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset with very many features, ascending.
 
-    These are the 1,000 columns with the most values other than 0. Any other column is
-    shown on request: by its id, or if a model has it. Return None for all columns of
-    any other dataset.
+    These are the 1,000 columns with the most values other than 0. Any other
+    column is shown on request: by its id, or if a model has it. Return None for
+    all columns of any other dataset.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
@@ -199,9 +199,9 @@ def shown_features(part: RankingDataset) -> Ints | None:
         if isinstance(X, SparseRows)
         else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
     )
-    # The count of the last column to show. np.partition is faster than sorting a
-    # million counts. Of the columns with just this count, the first ones fill up the
-    # number.
+    # The count of the last column to show. np.partition is faster than sorting
+    # a million counts. Of the columns with just this count, the first ones fill
+    # up the number.
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
@@ -226,8 +226,8 @@ def _column_statistics(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return statistics of each of n columns over all parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the column is constant
-    within each query.
+    They are minimum, maximum, sum, number of zeros, and whether the column is
+    constant within each query.
     """
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
@@ -255,8 +255,8 @@ def _sparse_columns(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return the statistics of each column of sparse parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the column is constant
-    within each query. O(values).
+    They are minimum, maximum, sum, number of zeros, and whether the column is
+    constant within each query. O(values).
     """
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))

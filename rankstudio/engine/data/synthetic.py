@@ -1,10 +1,10 @@
 """Synthetic ranking data of which the truth is known: features that matter, that repeat others, or are noise.
 
-The sample that comes with RankStudio was drawn from a model of a web search engine,
-``tests/engine/data/sample_model.py``. A document matches a query in its body, its
-anchors, its title and its URL, and it has an authority of its own; features of one of
-these streams are different views of one match. Features of the query alone (the IDFs)
-cannot rank anything.
+The sample that comes with RankStudio was drawn from a model of a web search
+engine, ``tests/engine/data/sample_model.py``. A document matches a query in its
+body, its anchors, its title and its URL, and it has an authority of its own;
+features of one of these streams are different views of one match. Features of
+the query alone (the IDFs) cannot rank anything.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class FeatureModel:
     loadings : tuple of float
         Weight of each hidden factor; without factors the feature is pure noise.
     noise : float
-        Standard deviation of the noise, relative to 1 for factors. A feature without
-        loadings and noise is constant.
+        Standard deviation of the noise, relative to 1 for factors. A feature
+        without loadings and noise is constant.
     skewed : bool
         Whether most values are small and few are large, as for term counts.
     """
@@ -71,11 +71,11 @@ def make_ranking(
         Number of features with a relevance factor of their own, the first one
         strongest. They come first.
     n_redundant : int
-        Number of features that repeat an informative one with some noise; they come
-        next.
+        Number of features that repeat an informative one with some noise; they
+        come next.
     n_noise, n_constant : int
-        Numbers of features without information, and of features that are always 0; they
-        come last.
+        Numbers of features without information, and of features that are always
+        0; they come last.
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
@@ -99,8 +99,8 @@ def make_ranking(
     # identity matrix is the loadings of a feature that has one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
-    # Each informative feature has its own factor; redundant features share these, with
-    # more noise.
+    # Each informative feature has its own factor; redundant features share
+    # these, with more noise.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
     for j in range(n_redundant):
         shared_factor = factors[j % n_informative].tolist()
@@ -217,8 +217,8 @@ def _part_of_queries(
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts.
 
-    In each fold, three parts are for training, one for validation, one for testing;
-    from fold to fold, these roles move on by one part.
+    In each fold, three parts are for training, one for validation, one for
+    testing; from fold to fold, these roles move on by one part.
     """
     folds = []
     for i in range(N_PARTS):

@@ -38,8 +38,8 @@ class Source:
     size : int
         Size in bytes.
     checksum : str
-        Checksum of its contents, as ``algorithm:hex digits``; files with the same bytes
-        have the same checksum.
+        Checksum of its contents, as ``algorithm:hex digits``; files with the
+        same bytes have the same checksum.
     """
 
     path: Path
@@ -116,8 +116,8 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the judge has
-        not judged.
+        Labels; of several judges one column each, NaN for documents that the
+        judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
@@ -143,8 +143,8 @@ class Table:
     said : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        Part of each document, from 0 (train, vali, test), if the file has a part
-        column.
+        Part of each document, from 0 (train, vali, test), if the file has a
+        part column.
     """
 
     X: Features
@@ -195,8 +195,8 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is that of the file. They concern columns that were left out, the
-        column of parts, and documents that were grouped.
+        ``name`` is that of the file. They concern columns that were left out,
+        the column of parts, and documents that were grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -241,8 +241,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     missing : ndarray of shape (n,)
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
-        ``query_min``: the smallest value of that feature within the query, as in
-        LETOR's "min" version; 0 if the query has none. ``zero``: 0.
+        ``query_min``: the smallest value of that feature within the query, as
+        in LETOR's "min" version; 0 if the query has none. ``zero``: 0.
 
     Notes
     -----
@@ -254,8 +254,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            # NaN if the query has no value. Adding 0.0 turns -0.0, which may be the
-            # least value, into 0.0.
+            # NaN if the query has no value. Adding 0.0 turns -0.0, which may be
+            # the least value, into 0.0.
             filling = np.where(np.isnan(least), 0.0, least) + 0.0
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
@@ -325,15 +325,16 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 def _normalize(X: Floats, query_ptr: Ints) -> None:
     """Scale the features of some queries to [0, 1] within each query, in place.
 
-    X has shape (rows, n), and ``query_ptr`` the first row of each query, then the
-    number of rows. A feature that is constant within a query becomes 0 there.
+    X has shape (rows, n), and ``query_ptr`` the first row of each query, then
+    the number of rows. A feature that is constant within a query becomes 0
+    there.
     """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    # The difference of two huge numbers is infinite: halve them and begin again, as the
-    # scale does not matter for the result.
+    # The difference of two huge numbers is infinite: halve them and begin
+    # again, as the scale does not matter for the result.
     if not np.isfinite(span).all():
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)

@@ -1,7 +1,7 @@
 """Builders of a table from pieces of documents: in memory, or in files of the store that are mapped.
 
-Readers of formats need not know which of both: they pass pieces to a builder, and
-return facts on all documents at the end.
+Readers of formats need not know which of both: they pass pieces to a builder,
+and return facts on all documents at the end.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the judge has
-        not judged.
+        Labels; of several judges one column each, NaN for documents that the
+        judge has not judged.
     comments : TextComments
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; those of entries are counted in the
-        end.
+        Number of missing values of each feature; those of entries are counted
+        in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
     place_of : callable
@@ -119,8 +119,8 @@ class DocumentPiece:
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
-        Index of each column of ``X`` among the features of the whole table. A feature
-        that one piece lacks is dropped in the end.
+        Index of each column of ``X`` among the features of the whole table. A
+        feature that one piece lacks is dropped in the end.
     """
 
     X: Any  # a union would need a check of the type at each use
@@ -170,8 +170,8 @@ class TableFacts:
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, told_by, said : tuple of str
     rows : GatheredRows or None
-        The rows of the table, if these are not all rows that were written; their
-        missing values are counted in the end.
+        The rows of the table, if these are not all rows that were written;
+        their missing values are counted in the end.
     """
 
     n_features: int
@@ -194,11 +194,11 @@ class QueryRuns:
         """Begin without queries."""
         # The number of each query, by its id.
         self._numbers: dict[str, int] = {}
-        # Queries with several runs: the first with the line or row where it recurs, all
-        # others with 0.
+        # Queries with several runs: the first with the line or row where it
+        # recurs, all others with 0.
         self._recurrences: dict[int, int] = {}
-        # A run is successive documents of one query: the number of its query, and its
-        # number of documents.
+        # A run is successive documents of one query: the number of its query,
+        # and its number of documents.
         self._runs = array("q")
         self._lengths = array("q")
 
@@ -207,9 +207,9 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``place_of`` returns the line or row of the first document of a run, by the
-        position of the run. It may take long, so that it is called only once, for the
-        first query whose documents are not consecutive.
+        ``place_of`` returns the line or row of the first document of a run, by
+        the position of the run. It may take long, so that it is called only
+        once, for the first query whose documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -260,9 +260,9 @@ def group_by_size(
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return (first rows, ids) of queries by their numbers of documents.
 
-    ``sizes`` has shape (Q,). The first row of each query is followed by the number of
-    documents; the ids are "1", "2" …. Queries without documents are dropped, but keep
-    their number. ``location`` is for the message.
+    ``sizes`` has shape (Q,). The first row of each query is followed by the
+    number of documents; the ids are "1", "2" …. Queries without documents are
+    dropped, but keep their number. ``location`` is for the message.
 
     Raises
     ------
@@ -325,8 +325,8 @@ class TableBuilder(ABC):
         piece : DocumentPiece
             Documents of the file; the caller must not use them afterwards.
         share : float
-            About the share of all documents that have been read, this piece included,
-            from 0 to 1; memory for the others is reserved by it.
+            About the share of all documents that have been read, this piece
+            included, from 0 to 1; memory for the others is reserved by it.
 
         Raises
         ------
@@ -364,8 +364,8 @@ class TableBuilder(ABC):
     ) -> DocumentPiece:
         """Return a piece with the columns of the first piece, ``columns``.
 
-        A column that the piece lacks is 0 for now; it is dropped in the end, as only
-        features of all pieces count.
+        A column that the piece lacks is 0 for now; it is dropped in the end, as
+        only features of all pieces count.
         """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -394,9 +394,9 @@ class TableBuilder(ABC):
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
         """Return (first rows, ids, scattered queries or None) of the queries.
 
-        The first row of each query is followed by the number of documents. ``sizes``
-        are the numbers of documents of the queries, if the documents do not contain
-        their query.
+        The first row of each query is followed by the number of documents.
+        ``sizes`` are the numbers of documents of the queries, if the documents
+        do not contain their query.
         """
         # The reader has gathered the rows itself, and knows their queries.
         if facts.rows is not None:
@@ -461,8 +461,8 @@ class TableInMemory(TableBuilder):
             X = X[order]
             y = y[order]
             parts = parts[order] if parts.size else parts
-        # The counts so far are of all rows that were written, of which the table may
-        # have only some.
+        # The counts so far are of all rows that were written, of which the
+        # table may have only some.
         if facts.rows is not None:
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
@@ -502,12 +502,13 @@ class TableInMemory(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents.
 
-        The features of the first piece, usually the only one, are not copied. ``share``
-        is about the share of all documents that have been read, this piece included.
+        The features of the first piece, usually the only one, are not copied.
+        ``share`` is about the share of all documents that have been read, this
+        piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
-            # Once one piece comes as entries, all are kept as entries, those before
-            # included.
+            # Once one piece comes as entries, all are kept as entries, those
+            # before included.
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
                 self._X = np.zeros((0, 0))
@@ -523,15 +524,15 @@ class TableInMemory(TableBuilder):
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
-        # Keep the rest of the piece without its features and runs, which would hold
-        # memory; int() stands for the function that it needs no more.
+        # Keep the rest of the piece without its features and runs, which would
+        # hold memory; int() stands for the function that it needs no more.
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.
 
-        If ``share`` of all documents has ``rows`` rows, the others need as much in
-        proportion; they get no memory in advance if it is scarce.
+        If ``share`` of all documents has ``rows`` rows, the others need as much
+        in proportion; they get no memory in advance if it is scarce.
         """
         # The share of a tiny piece of a file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
@@ -674,8 +675,8 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents to the files of the table.
 
-        ``share`` is about the share of all documents that have been read, this piece
-        included.
+        ``share`` is about the share of all documents that have been read, this
+        piece included.
         """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.
@@ -732,8 +733,8 @@ class TableOnDisk(TableBuilder):
     def _order_by_query(self, scattered: Scattered) -> Ints:
         """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting them exceeds the memory limit; the message names
-        the first query whose documents are scattered.
+        Raise DatasetError if sorting them exceeds the memory limit; the message
+        names the first query whose documents are scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -758,10 +759,11 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        ``query_ptr``, of shape (Q + 1,), has the first row of each query, and ``order``
-        the old position of each row; it is empty if rows stay in order. ``missing`` is
-        the number of missing values of each feature, None if they are not filled. The
-        features of the largest query must fit into the memory limit three times.
+        ``query_ptr``, of shape (Q + 1,), has the first row of each query, and
+        ``order`` the old position of each row; it is empty if rows stay in
+        order. ``missing`` is the number of missing values of each feature, None
+        if they are not filled. The features of the largest query must fit into
+        the memory limit three times.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -841,8 +843,8 @@ def too_large(
 ) -> DatasetError:
     """Return the error of documents whose features do not fit into memory.
 
-    ``rows`` and ``width`` are the numbers of documents and features, ``needed`` and
-    ``free`` are bytes.
+    ``rows`` and ``width`` are the numbers of documents and features, ``needed``
+    and ``free`` are bytes.
     """
     return DatasetError(
         tr(

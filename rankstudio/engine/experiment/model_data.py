@@ -35,15 +35,16 @@ def trial_parts(
     model : Model
         Exported model, whose file has its plan and its fold.
     location : Path or str, optional
-        A file or a folder of folds, or the name of the sample in a plan; by default the
-        data of the model's plan.
+        A file or a folder of folds, or the name of the sample in a plan; by
+        default the data of the model's plan.
 
     Returns
     -------
     tuple
-        The test part of the model's fold, or the test parts of all folds if it has
-        none; without test parts, the validation part, otherwise the training part. The
-        description is, for example, "the test part of fold 1".
+        The test part of the model's fold, or the test parts of all folds if it
+        has none; without test parts, the validation part, otherwise the
+        training part. The description is, for example, "the test part of fold
+        1".
 
     Raises
     ------

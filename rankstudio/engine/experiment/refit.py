@@ -61,8 +61,8 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
         If the run is not finished, its ranking was given, or the model has more
         features than its rule allows.
     DatasetError
-        If the data are not those of the run, or the queries of their parts cannot be
-        matched.
+        If the data are not those of the run, or the queries of their parts
+        cannot be matched.
 
     Notes
     -----
@@ -76,8 +76,8 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     """Yield progress, and return the final model of a run, trained on all queries of its data.
 
-    `dataset` has the data of the run. DatasetError is raised for other data, and
-    PlanError for an unfinished run, or a rule that the model breaks.
+    `dataset` has the data of the run. DatasetError is raised for other data,
+    and PlanError for an unfinished run, or a rule that the model breaks.
     """
     # The data must be those of the run.
     plan = result.plan
@@ -95,8 +95,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     data = every_query(dataset)
     # All queries are one fold, number 1, with one combination, number 0.
     unit = Unit(1, 0, plan.combination(choice.values))
-    # The search may end at the chosen length only if the paths of the folds never
-    # return to smaller sets.
+    # The search may end at the chosen length only if the paths of the folds
+    # never return to smaller sets.
     step = yield from _learn_model(
         plan, data, unit, choice, ascending=_all_paths_ascend(result, choice)
     )
@@ -108,8 +108,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen. There are no measures, because no
-    # unseen queries remain.
+    # The model keeps a record of how it was chosen. There are no measures,
+    # because no unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -192,8 +192,8 @@ def _learn_model(
 
     The length is a number of features or rounds, None for the last iteration.
 
-    An ascending path is followed no farther than this length. If it has no such model,
-    the largest model below it is returned, or the smallest of all.
+    An ascending path is followed no farther than this length. If it has no such
+    model, the largest model below it is returned, or the smallest of all.
     """
     fold = Fold(1, data)
     # nothing is left out: no measure is needed
@@ -250,8 +250,8 @@ def _step_nearer_length(
 ) -> Step:
     """Return which of two steps of a path is nearer to the chosen length.
 
-    That is the longest one up to this length. If both are longer, it is the shorter
-    one; for an optimiser without a length, the later one.
+    That is the longest one up to this length. If both are longer, it is the
+    shorter one; for an optimiser without a length, the later one.
     """
     # An optimiser's last iteration is its model.
     if choice.length is None:

@@ -45,8 +45,8 @@ REFITTED = f"{MODELS}/all.json"
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the parameters and the size of a fold's selected model, by name.
 
-    These are the values of the parameters for which the plan has several, the round of
-    a boosting, and the number of features.
+    These are the values of the parameters for which the plan has several, the
+    round of a boosting, and the number of features.
     """
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = (
@@ -129,8 +129,8 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
     Parts are validation, test, and left-out queries or pairs of documents.
 
-    A row has the fold, the part, the chosen values of the plan's parameters, the number
-    of features, and the measures.
+    A row has the fold, the part, the chosen values of the plan's parameters,
+    the number of features, and the measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
@@ -184,8 +184,8 @@ def _axis_cell(axis: Axis, value: Any) -> float | str:
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of selection_path.csv: one per fold and feature.
 
-    The features are those of the chosen model, then the others of its path. If the plan
-    has groups, the last column has the group of each feature.
+    The features are those of the chosen model, then the others of its path. If
+    the plan has groups, the last column has the group of each feature.
     """
     groups = group_names(feature_groups_of(result.plan))
     rows: list[Row] = []
@@ -193,8 +193,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # Only the steps of a growing set have a criterion for the feature that they
-        # add.
+        # Only the steps of a growing set have a criterion for the feature that
+        # they add.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         # The first step that uses each column.
         first_step: dict[int, Step] = {}
@@ -342,8 +342,8 @@ def portable_model(
     fold : str or int, optional
         Training data of the model; by default the fold of the unit.
     """
-    # Weights of the selected features only. `beyond` is what a nonlinear model has
-    # besides its weights.
+    # Weights of the selected features only. `beyond` is what a nonlinear model
+    # has besides its weights.
     step = chosen.step
     ids, names = features
     coef = step.coef

@@ -57,10 +57,11 @@ def run_stored(
     Yields
     ------
     Event
-        Events of :func:`rankstudio.engine.experiment.runner.run`. Stored results are
-        reported by BaselineFound, UnitStarted, UnitFinished and FoldFinished, without
-        StepDone; the results are bit-identical to those of an uninterrupted run. The
-        duration is the sum over all parts of the run.
+        Events of :func:`rankstudio.engine.experiment.runner.run`. Stored
+        results are reported by BaselineFound, UnitStarted, UnitFinished and
+        FoldFinished, without StepDone; the results are bit-identical to those
+        of an uninterrupted run. The duration is the sum over all parts of the
+        run.
 
     Raises
     ------
@@ -68,9 +69,9 @@ def run_stored(
         Before the first event, if the plan does not fit the data; the study is
         unchanged.
     StoreError
-        If the data changed since the study recorded them, other versions started the
-        given run, or a result cannot be stored. Results stored earlier are safe, and
-        another call resumes from them.
+        If the data changed since the study recorded them, other versions
+        started the given run, or a result cannot be stored. Results stored
+        earlier are safe, and another call resumes from them.
     """
     # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)

@@ -144,9 +144,9 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    These are "measures", "convention" and "select_by"; `stated` has the names that
-    stay. The costs of features are those of the data if the plan has none. Without a
-    validation part the method's own criterion selects.
+    These are "measures", "convention" and "select_by"; `stated` has the names
+    that stay. The costs of features are those of the data if the plan has none.
+    Without a validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -181,8 +181,8 @@ def estimate(
 ) -> MemoryEstimate:
     """Return the memory requirements of a plan on the data, and how it will execute, before any work.
 
-    Parameters and errors as in :func:`run`, except that nothing is rejected for lack of
-    memory.
+    Parameters and errors as in :func:`run`, except that nothing is rejected for
+    lack of memory.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -202,37 +202,39 @@ def run(
     plan : Plan
         Plan to run.
     dataset : FoldedDataset or RankingDataset, optional
-        Data of the plan if already open, with the plan's folds or those of the files; a
-        single part is used for training.
+        Data of the plan if already open, with the plan's folds or those of the
+        files; a single part is used for training.
     grouped : dict of int to TrainingData, optional
         Training parts by fold, with cached results of other plans; it is extended.
     finished_work : Finished, optional
         Existing results.
     executor : Executor, optional
         Executor for parallel units: one of `concurrent.futures` with threads or
-        processes, or any other. It is not shut down. Without an executor each unit is
-        computed when its events are requested. Methods that process shards also compute
-        one unit at a time; the workers then share the shards of the unit.
+        processes, or any other. It is not shut down. Without an executor each
+        unit is computed when its events are requested. Methods that process
+        shards also compute one unit at a time; the workers then share the
+        shards of the unit.
 
     Yields
     ------
     Event
-        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished
-        after the units of a fold; RunFinished. Stop iterating to pause or cancel; an
-        executor completes the units it has started. Units that already exist, or that
-        an executor computed, have no StepDone; units of an executor finish in any
-        order, folds in order. The results are bit-identical.
+        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished;
+        FoldFinished after the units of a fold; RunFinished. Stop iterating to
+        pause or cancel; an executor completes the units it has started. Units
+        that already exist, or that an executor computed, have no StepDone;
+        units of an executor finish in any order, folds in order. The results
+        are bit-identical.
 
     Raises
     ------
     DataError, PlanError, ParameterError
-        Before the first event, if the data cannot be opened or the plan does not fit
-        them.
+        Before the first event, if the data cannot be opened or the plan does
+        not fit them.
     WorkerError
         If the executor's workers are lost.
     OutOfMemoryError
-        Before the first event if the plan exceeds the memory limit by :func:`estimate`;
-        later if a unit exceeds the available memory.
+        Before the first event if the plan exceeds the memory limit by
+        :func:`estimate`; later if a unit exceeds the available memory.
     """
     # Check everything before the first event.
     began = time.perf_counter()
@@ -337,8 +339,8 @@ def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
     """Return the training part of a fold: the cached one, unless its shards are on other workers."""
-    # Folds that are views of one dataset are not cached, because each entry would be a
-    # copy.
+    # Folds that are views of one dataset are not cached, because each entry
+    # would be a copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
@@ -382,8 +384,9 @@ def _checked_work(
 ) -> tuple[FoldedDataset, list[Fold], int]:
     """Check that a plan can run on the data, before any work.
 
-    Return the data with the plan's folds, the folds to run, and the largest number of
-    steps of a unit. A unit is one combination of parameters on one fold.
+    Return the data with the plan's folds, the folds to run, and the largest
+    number of steps of a unit. A unit is one combination of parameters on one
+    fold.
     """
     divided_dataset = parse_protocol(plan.protocol).divide(
         FoldedDataset.of(dataset), plan.seed
@@ -415,8 +418,8 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
 
-    # Where there is only one model, nothing is chosen, so its criterion need not be
-    # defined.
+    # Where there is only one model, nothing is chosen, so its criterion need
+    # not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
 
     # Each fold must have what the model is chosen by.
@@ -537,8 +540,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        # A filter has no models of its own: RankRLS ranks with its features, and has
-        # the error.
+        # A filter has no models of its own: RankRLS ranks with its features,
+        # and has the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         if reason := learner.why_no_error(fold.train.n_documents):
@@ -586,11 +589,11 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
-    # The criterion is that of the final ranker, if there is one; "" marks the method's
-    # own parameters.
+    # The criterion is that of the final ranker, if there is one; "" marks the
+    # method's own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    # For one ranking, "pairs" decides whether pairs of documents are left out, or
-    # single documents.
+    # For one ranking, "pairs" decides whether pairs of documents are left out,
+    # or single documents.
     changing_names = {"pairs"} if plan.one_ranking else set()
     criterion_axes = [
         axis
@@ -611,8 +614,8 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    `keep` converts each path to the form in which it stays until the run ends, for
-    example with its steps in a file.
+    `keep` converts each path to the form in which it stays until the run ends,
+    for example with its steps in a file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -642,11 +645,11 @@ def _run_fold(
     scheduler : UnitScheduler or None
         Lets other workers compute the units; None to compute them here.
     keep : callable
-        Converts each path to the form in which it stays until the run ends, for example
-        with its steps in a file.
+        Converts each path to the form in which it stays until the run ends, for
+        example with its steps in a file.
     """
-    # The baseline is the ranking by the best single feature. Its progress is reported
-    # with the first unit.
+    # The baseline is the ranking by the best single feature. Its progress is
+    # reported with the first unit.
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)

@@ -19,15 +19,15 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     Parameters
     ----------
     entries : iterable of CodeSource
-        Methods, measures and data format of a run: the packages that they come from are
-        added. A file is part of its method's key.
+        Methods, measures and data format of a run: the packages that they come
+        from are added. A file is part of its method's key.
     """
     package_versions = dict(_read_versions())
     for entry in entries:
         origin = entry.origin
         if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
-            # A name that is already there wins: several methods may come from one
-            # package.
+            # A name that is already there wins: several methods may come from
+            # one package.
             package_versions.setdefault(origin.name, origin.version)
     return package_versions
 

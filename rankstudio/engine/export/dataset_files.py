@@ -55,14 +55,14 @@ class DatasetFiles:
     ----------
     dataset : FoldedDataset
     out : Path
-        The file for a single part, otherwise the folder, with the parts Fold1/train.txt
-        and so on.
+        The file for a single part, otherwise the folder, with the parts
+        Fold1/train.txt and so on.
     form : DataFormat
     kept : collection of int, optional
         Ids of the features to keep; None for all.
     renumber : bool
-        Whether to renumber the features as 1, 2, … in order, and to write a table with
-        the original ids.
+        Whether to renumber the features as 1, 2, … in order, and to write a
+        table with the original ids.
     """
 
     dataset: FoldedDataset
@@ -103,8 +103,8 @@ class DatasetFiles:
     def _reduced_set(self) -> FeatureSet | None:
         """The search engine's feature set, reduced to the kept features.
 
-        It is None if features are not renumbered, or the data have no feature set with
-        all of them.
+        It is None if features are not renumbered, or the data have no feature
+        set with all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = (
@@ -155,8 +155,8 @@ class DatasetFiles:
         Raises
         ------
         ParameterError, OutputError, MissingExtraError
-            If the format cannot store the data, a file cannot be written, or a library
-            is missing.
+            If the format cannot store the data, a file cannot be written, or a
+            library is missing.
         """
         # Files on the features are written with the first part only.
         feature_files: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()

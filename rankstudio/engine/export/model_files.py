@@ -110,8 +110,8 @@ def score_file(
     columns : Mapping, optional
         Columns of a table; by default those of the model's plan.
     labels : bool
-        Whether to read labels. Otherwise all labels are 0, and the file need not have
-        any.
+        Whether to read labels. Otherwise all labels are 0, and the file need
+        not have any.
 
     Returns
     -------
@@ -136,8 +136,8 @@ def model_and_data(
 ) -> tuple[Model, RankingDataset]:
     """Read a model of RankStudio or of another program, and the documents to score.
 
-    `columns` are those of a table, by default of the model's plan; `labels` says
-    whether the documents need labels.
+    `columns` are those of a table, by default of the model's plan; `labels`
+    says whether the documents need labels.
     """
     parsed_model = parsed_file(model_path)
     if parsed_model is None:
@@ -171,8 +171,8 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     """Return a note on the first feature that has other names in model and data.
 
-    Features are matched by id, and a table with other or reordered columns has other
-    ids.
+    Features are matched by id, and a table with other or reordered columns has
+    other ids.
 
     The result is () if there is none.
     """
@@ -336,8 +336,8 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     Parameters
     ----------
     location : Path
-        A file with one model for all folds; or a folder with ``fold1.json`` and so on,
-        one per fold, or with a single file.
+        A file with one model for all folds; or a folder with ``fold1.json`` and
+        so on, one per fold, or with a single file.
     dataset : FoldedDataset
         Data with the features of the models.
 
@@ -424,8 +424,8 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
 
-    # A feature that never occurs in files without zeros is always 0, and adds nothing
-    # to a weighted sum.
+    # A feature that never occurs in files without zeros is always 0, and adds
+    # nothing to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}
         raise DatasetError(

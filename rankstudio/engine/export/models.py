@@ -92,15 +92,16 @@ class Model:
     parameters : Mapping
         Training parameters.
     origin : Mapping
-        Origin: data, fold, preparation of the values ("normalize", "missing"), measures
-        and their convention, versions; as plain values.
+        Origin: data, fold, preparation of the values ("normalize", "missing"),
+        measures and their convention, versions; as plain values.
     beyond : Mapping
-        Definition of a nonlinear model, empty for a linear one. "kind" is "thresholds",
-        with a list of thresholds, each of which adds its weight if the feature is above
-        a value; "trees" with LightGBM's text, for columns of some ids; "kernel" with
-        its basis vectors and their weights, for columns of some ids; "plugin" with the
-        content of a file in the format of a plug-in; or "sums" of the columns of some
-        ids with the "model" of these sums, whose ids are 1, 2, ….
+        Definition of a nonlinear model, empty for a linear one. "kind" is
+        "thresholds", with a list of thresholds, each of which adds its weight
+        if the feature is above a value; "trees" with LightGBM's text, for
+        columns of some ids; "kernel" with its basis vectors and their weights,
+        for columns of some ids; "plugin" with the content of a file in the
+        format of a plug-in; or "sums" of the columns of some ids with the
+        "model" of these sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -156,8 +157,8 @@ class Model:
         Raises
         ------
         DataError
-            If a feature is missing, a score is out of the floating-point range, or
-            LightGBM crashes on the trees in a separate process.
+            If a feature is missing, a score is out of the floating-point range,
+            or LightGBM crashes on the trees in a separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -170,8 +171,8 @@ class Model:
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         """Return the scores of documents, shape (m,), which may be infinite or NaN.
 
-        X has shape (m, n), and `feature_ids` the 1-based ids of its columns, 1 … n by
-        default.
+        X has shape (m, n), and `feature_ids` the 1-based ids of its columns, 1
+        … n by default.
         """
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
@@ -244,8 +245,8 @@ def _lightgbm_scores(
 ) -> Floats:
     """Return the scores of documents by LightGBM's trees, shape (m,).
 
-    The trees were learned from columns with the ids `ids`; `column_of` has the column
-    of each id in X.
+    The trees were learned from columns with the ids `ids`; `column_of` has the
+    column of each id in X.
     """
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
@@ -387,8 +388,8 @@ def _parsed_model(values: Any) -> Model:
                 f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}"
             )
 
-    # Only models of plans have a plan, and only models that are not linear have a
-    # "model".
+    # Only models of plans have a plan, and only models that are not linear have
+    # a "model".
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
     beyond = (
         checked_beyond(_checked_field(values, "model", dict), set(ids))
@@ -527,8 +528,8 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     """Return a field of a JSON object, in the type `kind`.
 
-    ValueError is raised if the field is missing, of another type or out of range.
-    `values` is the object.
+    ValueError is raised if the field is missing, of another type or out of
+    range. `values` is the object.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -660,8 +661,8 @@ class StoredStep(Step):
     Attributes
     ----------
     beyond : Mapping
-        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`; empty if it
-        was not stored, so that the model cannot score.
+        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`;
+        empty if it was not stored, so that the model cannot score.
     ids : tuple of int of length n
         1-based id of each column.
     stored : str
@@ -696,8 +697,8 @@ class StoredStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents with the stored model; shape (m,).
 
-        `columns`, shape (n, m), has a row for each of the n features. The scores of the
-        previous step are not needed.
+        `columns`, shape (n, m), has a row for each of the n features. The
+        scores of the previous step are not needed.
 
         Raises
         ------

@@ -45,15 +45,16 @@ class ModelFormatEntry:
     suffix : str
         Ending of the file, such as ".ini".
     writer : str
-        ``"module:function"`` of a function that gets the model and returns the contents
-        of the file, as text or bytes. The model has ``inputs`` (each with ``id``,
-        ``name`` and ``identifier``), ``weights`` in their order, ``trees`` and
-        ``about``.
+        ``"module:function"`` of a function that gets the model and returns the
+        contents of the file, as text or bytes. The model has ``inputs`` (each
+        with ``id``, ``name`` and ``identifier``), ``weights`` in their order,
+        ``trees`` and ``about``.
     reader : str
-        ``"module:function"`` of a function that gets the contents as bytes, a matrix of
-        documents and the ids of its columns, which may be more than the model uses, and
-        returns a score for each document. With it every exported model is verified, and
-        files of the format can be opened; "" for none.
+        ``"module:function"`` of a function that gets the contents as bytes, a
+        matrix of documents and the ids of its columns, which may be more than
+        the model uses, and returns a score for each document. With it every
+        exported model is verified, and files of the format can be opened; ""
+        for none.
     summary : str
         Description of the contents, as a sentence.
     linear, trees : bool
@@ -97,8 +98,8 @@ class PluginModelFormat:
         Raises
         ------
         DataError
-            If the reader fails, or does not return finite scores; the message does not
-            name the file.
+            If the reader fails, or does not return finite scores; the message
+            does not name the file.
         """
         # The plug-in may change its copy.
         X = np.array(documents)

@@ -34,8 +34,8 @@ class RankingProof:
     identical : int
         Number of queries with the same order of documents and the same ties.
     single : int or None
-        The same in single precision; None if the other program computes in double
-        precision.
+        The same in single precision; None if the other program computes in
+        double precision.
     whose : str
         Program that computes in single precision.
     prints : int
@@ -62,8 +62,8 @@ class RankingProof:
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
 
-        # Formats that print few digits, or compute in single precision, have a second
-        # count.
+        # Formats that print few digits, or compute in single precision, have a
+        # second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -123,12 +123,12 @@ def ranking_proof(
         Documents, filled as the model requires but not scaled. Large parts are
         processed a few queries at a time.
     """
-    # `single` names the program, if it computes in single precision or prints few
-    # digits; otherwise it is "".
+    # `single` names the program, if it computes in single precision or prints
+    # few digits; otherwise it is "".
     has_single_precision = form.single != ""
 
-    # Numbers of queries: all, with the same ranking in double precision, and in single
-    # precision.
+    # Numbers of queries: all, with the same ranking in double precision, and in
+    # single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         # A double has 8 bytes.
@@ -190,16 +190,16 @@ def fitted_function(
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it unchanged, or no other form is
-        better.
+        The original function if the format accepts it unchanged, or no other
+        form is better.
     """
     if form.fit is None or not parts:
         return function
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
-    # `single` counts the queries that the program, in its own precision, ranks like the
-    # model. A single form needs no trial.
+    # `single` counts the queries that the program, in its own precision, ranks
+    # like the model. A single form needs no trial.
     best = forms[0]
     best_count = -1
     for candidate in forms if len(forms) > 1 else ():

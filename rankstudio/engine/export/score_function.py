@@ -40,11 +40,11 @@ class ModelInput:
     identifier : str
         Unique name that is valid in every language, such as ``bm25_of_body``.
     shift : float
-        Constant that the other program adds to a value before its weight or threshold;
-        it changes no ranking.
+        Constant that the other program adds to a value before its weight or
+        threshold; it changes no ranking.
     definition : str
-        Definition of the feature in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" if
-        unknown.
+        Definition of the feature in a search engine, see
+        :mod:`rankstudio.engine.data.feature_sets`; "" if unknown.
     name_in_set : str
         Name in the search engine's feature set; "" without one.
     """
@@ -97,14 +97,14 @@ class ScoreFunction:
     trees : tuple of ScoreTree
         Trees in the order of summation; empty for a weighted sum.
     scaled : bool
-        Whether every input is first scaled to [0, 1] within its query; constant inputs
-        become 0.
+        Whether every input is first scaled to [0, 1] within its query; constant
+        inputs become 0.
     set_definitions : tuple of str
-        Definitions of the inputs in the order of their feature set, with those of
-        features they are derived from; empty without a feature set.
+        Definitions of the inputs in the order of their feature set, with those
+        of features they are derived from; empty without a feature set.
     sums : tuple of tuple of (int, float)
-        New features, in the order of their terms: positions of inputs and weights. The
-        trees split on these; empty if they split on the inputs.
+        New features, in the order of their terms: positions of inputs and
+        weights. The trees split on these; empty if they split on the inputs.
     """
 
     name: str
@@ -173,8 +173,8 @@ def defined_where_possible(
 ) -> tuple[ScoreFunction, str]:
     """Return a function with a feature set's definitions, if possible, and why if not.
 
-    The reason is a sentence about a missing feature. It is "" if the function has
-    definitions, or if there is no set for this search engine.
+    The reason is a sentence about a missing feature. It is "" if the function
+    has definitions, or if there is no set for this search engine.
 
     Parameters
     ----------
@@ -183,8 +183,8 @@ def defined_where_possible(
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
-        Search engine for which the function is written. The set of another search
-        engine is not used.
+        Search engine for which the function is written. The set of another
+        search engine is not used.
     """
     if features is None or features.engine != engine:
         return function, ""
@@ -204,8 +204,8 @@ def shifted(
     function : ScoreFunction
         Model in the form for other programs.
     shifts : sequence of float
-        One shift for each input. A weighted sum changes by a constant; thresholds are
-        shifted with the values.
+        One shift for each input. A weighted sum changes by a constant;
+        thresholds are shifted with the values.
     scale : float
         Scale, a power of two, so that the weights keep their digits.
     """
@@ -325,8 +325,8 @@ def _trees_of(
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
 
-    # The features of the inner model are sums, numbered from 1; each sum has a row with
-    # a weight per column.
+    # The features of the inner model are sums, numbered from 1; each sum has a
+    # row with a weight per column.
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]

@@ -42,8 +42,9 @@ def csv_of_values(
 def _csv_line(cells: Sequence[object], separator: str) -> str:
     """Return a line of CSV."""
     out = io.StringIO()
-    # The writer quotes cells that contain a character of the line end. With \r\n it
-    # also quotes a lone \r, which readers would take for the end of a line.
+    # The writer quotes cells that contain a character of the line end. With
+    # \r\n it also quotes a lone \r, which readers would take for the end of a
+    # line.
     csv.writer(out, delimiter=separator, lineterminator="\r\n").writerow(cells)
     return out.getvalue().removesuffix("\r\n") + "\n"
 
@@ -101,8 +102,8 @@ def markdown_text(
     ----------
     header : sequence of str
     rows : sequence of sequences of str
-        Empty cells contain a dash, because some Markdown readers, including Qt's, merge
-        empty cells.
+        Empty cells contain a dash, because some Markdown readers, including
+        Qt's, merge empty cells.
     left_columns : sequence of int
         Indices of the left-aligned columns; the others contain numbers.
     """
@@ -117,8 +118,8 @@ def markdown_lines(
 ) -> str:
     """Return rows as a table of Markdown, padded for readability.
 
-    The first row is the header. Numbers of `left_columns` are aligned to the left, all
-    others to the right.
+    The first row is the header. Numbers of `left_columns` are aligned to the
+    left, all others to the right.
     """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
@@ -176,8 +177,8 @@ def latex_float(
     columns : str
         Alignment of the columns: "lrr".
     head, body, below : sequence of str
-        Lines above the rule in the table, lines below this rule, and lines below the
-        table.
+        Lines above the rule in the table, lines below this rule, and lines
+        below the table.
     caption : str
         Caption in LaTeX; "" for none.
     """

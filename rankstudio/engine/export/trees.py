@@ -59,9 +59,9 @@ class ScoreTree:
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        Position of an input, threshold, child for values up to the threshold, and child
-        for values above. A child from 0 up is the number of a split; -1 is the first
-        leaf, -2 the second.
+        Position of an input, threshold, child for values up to the threshold,
+        and child for values above. A child from 0 up is the number of a split;
+        -1 is the first leaf, -2 the second.
     leaves : tuple of float
         Values that the leaves add to a score.
     """
@@ -130,11 +130,11 @@ class Trees:
     Attributes
     ----------
     columns : tuple of int
-        Columns used by the trees, ascending. The text renumbers them from 0, and has an
-        additional unused column at the end, which LightGBM requires.
+        Columns used by the trees, ascending. The text renumbers them from 0,
+        and has an additional unused column at the end, which LightGBM requires.
     text : str
-        Text for ``lightgbm.Booster(model_str=...)``, which contains only validated
-        parts.
+        Text for ``lightgbm.Booster(model_str=...)``, which contains only
+        validated parts.
     """
 
     columns: tuple[int, ...]
@@ -147,8 +147,8 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     Parameters
     ----------
     text : str
-        Text written by LightGBM: one class, without categories, linear leaves or
-        averages.
+        Text written by LightGBM: one class, without categories, linear leaves
+        or averages.
     n_columns : int
         Number of columns in training.
 
@@ -231,9 +231,10 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 class TextTree:
     """A tree of LightGBM's text: one value per split, or per leaf, in each attribute.
 
-    A child is the number of a split, or -1 for the first leaf, -2 for the second.
-    Values up to the threshold go left. A decision has bit 2 if missing values go left,
-    and 4 or 8 if 0 or NaN counts as missing. Only contributions need ``counts``.
+    A child is the number of a split, or -1 for the first leaf, -2 for the
+    second. Values up to the threshold go left. A decision has bit 2 if missing
+    values go left, and 4 or 8 if 0 or NaN counts as missing. Only contributions
+    need ``counts``.
     """
 
     features: tuple[int, ...]
@@ -281,8 +282,8 @@ class TextTree:
         left = _integers(location, values, "left_child", n_splits, nodes)
         right = _integers(location, values, "right_child", n_splits, nodes)
 
-        # Each node but the root is a child exactly once, and a split has a higher
-        # number than its parent, so that there are no cycles.
+        # Each node but the root is a child exactly once, and a split has a
+        # higher number than its parent, so that there are no cycles.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
         has_each_child_once = sorted(left + right) == all_children
         has_early_child = any(
@@ -355,8 +356,8 @@ def _integers(
 ) -> tuple[int, ...]:
     """Return the whole numbers of a key of LightGBM's text.
 
-    `location` names the tree for the error: DataError is raised for another length or
-    for numbers that are not allowed.
+    `location` names the tree for the error: DataError is raised for another
+    length or for numbers that are not allowed.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -373,8 +374,8 @@ def _numbers(
 ) -> tuple[str, ...]:
     """Return the finite numbers of a key of LightGBM's text, as texts.
 
-    `location` names the tree for the error: DataError is raised for another count or
-    other texts.
+    `location` names the tree for the error: DataError is raised for another
+    count or other texts.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -430,8 +431,8 @@ def tree_contributions(
 ) -> tuple[Floats, float]:
     """Return the contributions of c columns to the scores of m documents, shape (m, c).
 
-    The second value is a constant that is part of every score. `source` names the model
-    for errors.
+    The second value is a constant that is part of every score. `source` names
+    the model for errors.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
@@ -447,8 +448,8 @@ def _tried_booster(
 ) -> tuple[Any, Floats]:
     """Return LightGBM's booster, and X with a column of zeros added.
 
-    The booster is tried in a separate process first, because it can crash on invalid
-    trees. `kind` is LightGBM's constant of the kind of prediction.
+    The booster is tried in a separate process first, because it can crash on
+    invalid trees. `kind` is LightGBM's constant of the kind of prediction.
 
     X has shape (m, c).
     """

@@ -2,13 +2,13 @@
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
-asks LightGBM's library for one prediction of a document of zeros by LightGBM's text of
-a model, and ends with status 0 if there is one.
+asks LightGBM's library for one prediction of a document of zeros by LightGBM's
+text of a model, and ends with status 0 if there is one.
 
     python -I -S trial_script.py module SECONDS BYTES MODULE IDS ENDS SCALED DOCUMENTS SCORES
 
-scores the documents of a file, which contains them as doubles one after the other, with
-a module of Python, and writes their scores.
+scores the documents of a file, which contains them as doubles one after the
+other, with a module of Python, and writes their scores.
 """
 
 # ruff: noqa: PLC0415 - each of the two tasks imports only what it needs, because every trial waits for imports
@@ -123,8 +123,8 @@ def _score_file(
 ) -> None:
     """Score the documents of a file with an exported Python module.
 
-    All arguments are names of files, except that `scaled` is "1" if whole queries are
-    scored.
+    All arguments are names of files, except that `scaled` is "1" if whole
+    queries are scored.
     """
     from array import array
     from pathlib import Path

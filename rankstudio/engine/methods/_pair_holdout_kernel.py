@@ -1,11 +1,11 @@
 """Compiled inner loops of leave-pair-out: a system of two equations for each pair.
 
-With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a held-out
-pair U solve
+With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a
+held-out pair U solve
 
-(1) Me = r_U, where (2) M = I - H_UU (I + 11'/c) for squared differences with c training
-documents (``inverse_count`` = 1/c), or (3) M = I - H_UU - 11'/m for squared errors of
-documents, with a bias (``border`` = 1/m).
+(1) Me = r_U, where (2) M = I - H_UU (I + 11'/c) for squared differences with c
+training documents (``inverse_count`` = 1/c), or (3) M = I - H_UU - 11'/m for
+squared errors of documents, with a bias (``border`` = 1/m).
 
 The predictions without the pair are y^_U - e. O(1) for a pair.
 """
@@ -28,14 +28,15 @@ def _solve(
 ) -> tuple[float, float]:
     """Return the residuals of two documents by the model without both, a system of two equations.
 
-    a, b and d are the entries (a, b; b, d) of the hat matrix H for the two documents,
-    and (r, s) their residuals in the model of all documents. The system has the matrix
-    M of the module's docstring and (r, s) on the right. ``inverse_count`` is 1 over the
-    number of training documents for a loss of differences, else 0; ``border`` is 1 over
-    the number of all documents for a model with a bias, else 0.
+    a, b and d are the entries (a, b; b, d) of the hat matrix H for the two
+    documents, and (r, s) their residuals in the model of all documents. The
+    system has the matrix M of the module's docstring and (r, s) on the right.
+    ``inverse_count`` is 1 over the number of training documents for a loss of
+    differences, else 0; ``border`` is 1 over the number of all documents for a
+    model with a bias, else 0.
     """
-    # Each row of M subtracts one number from both of its entries: (2) has border = 0,
-    # and (3) has inverse_count = 0.
+    # Each row of M subtracts one number from both of its entries: (2) has
+    # border = 0, and (3) has inverse_count = 0.
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first
@@ -60,11 +61,11 @@ def all_pairs(
 ) -> None:
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``. ``hat``
-    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all
-    documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of
-    training documents for a loss of differences, else 0; ``border`` is 1/m for a model
-    with a bias, else 0.
+    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``.
+    ``hat`` (m, m) is the hat matrix, ``residuals`` (m,) are those of the model
+    of all documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1
+    over the number of training documents for a loss of differences, else 0;
+    ``border`` is 1/m for a model with a bias, else 0.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -94,11 +95,11 @@ def some_pairs(
 ) -> None:
     """Write the predictions of pairs of documents, rows of ``pairs`` (p, 2), to ``out`` (p, 2).
 
-    Both documents of a pair are predicted by the model without the two. ``hat`` (m, m)
-    is the hat matrix, ``residuals`` (m,) are those of the model of all documents, and
-    ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number of training
-    documents for a loss of differences, else 0; ``border`` is 1/m for a model with a
-    bias, else 0.
+    Both documents of a pair are predicted by the model without the two. ``hat``
+    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all
+    documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the
+    number of training documents for a loss of differences, else 0; ``border``
+    is 1/m for a model with a bias, else 0.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
@@ -131,15 +132,16 @@ def pair_losses(
 ) -> None:
     """Write to ``out[i]`` the sum of the squared errors of the pairs of i and j > i.
 
-    Each pair is predicted by the model without i and j. Its error is that of the
-    difference of the two labels, so the difference of the two residuals.
+    Each pair is predicted by the model without i and j. Its error is that of
+    the difference of the two labels, so the difference of the two residuals.
 
-    ``hat`` (rows, m) has the rows of a matrix H from ``first`` on, and ``leverages``
-    (m,) is the diagonal of H. The hat matrix of the model is H + scale uu', with
-    ``along`` = u (m,): so H can be that of a model without a candidate feature, which
-    adds scale uu'. ``residuals`` (m,) are those of the model of all documents.
-    ``inverse_count`` is 1 over the number of training documents for a loss of
-    differences, else 0; ``border`` is 1/m for a model with a bias, else 0.
+    ``hat`` (rows, m) has the rows of a matrix H from ``first`` on, and
+    ``leverages`` (m,) is the diagonal of H. The hat matrix of the model is H +
+    scale uu', with ``along`` = u (m,): so H can be that of a model without a
+    candidate feature, which adds scale uu'. ``residuals`` (m,) are those of the
+    model of all documents. ``inverse_count`` is 1 over the number of training
+    documents for a loss of differences, else 0; ``border`` is 1/m for a model
+    with a bias, else 0.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -171,15 +173,16 @@ def pair_orders(
 ) -> None:
     """Write to ``out[i]`` the number of pairs of i and j > i that the model without both orders correctly.
 
-    Only pairs with different ``kinds`` (m,) count: these numbers, such as relevance,
-    define the correct order. ``hat`` (rows, m) has the rows of the hat matrix from
-    ``first`` on, and ``leverages`` (m,) is its diagonal. ``residuals`` (m,) are those
-    of the model of all documents, and ``labels`` (m,) the labels. ``inverse_count`` is
-    1 over the number of training documents for a loss of differences, else 0;
-    ``border`` is 1/m for a model with a bias, else 0.
+    Only pairs with different ``kinds`` (m,) count: these numbers, such as
+    relevance, define the correct order. ``hat`` (rows, m) has the rows of the
+    hat matrix from ``first`` on, and ``leverages`` (m,) is its diagonal.
+    ``residuals`` (m,) are those of the model of all documents, and ``labels``
+    (m,) the labels. ``inverse_count`` is 1 over the number of training
+    documents for a loss of differences, else 0; ``border`` is 1/m for a model
+    with a bias, else 0.
 
-    Scores that differ by at most ``rounding`` times the size of their terms are ties,
-    such as the scores of equal documents. A tie counts one half.
+    Scores that differ by at most ``rounding`` times the size of their terms are
+    ties, such as the scores of equal documents. A tie counts one half.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -187,8 +190,8 @@ def pair_orders(
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
-            # The residuals of both documents if neither is in training; predictions are
-            # labels minus residuals.
+            # The residuals of both documents if neither is in training;
+            # predictions are labels minus residuals.
             e, g = _solve(
                 leverages[i],
                 hat[row, j],

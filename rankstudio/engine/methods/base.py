@@ -55,10 +55,10 @@ MOST_SEED = 2**32 - 1
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It needs
-    no progress bar, thread or callback; to cancel it, stop iterating. Methods with slow
-    steps, or with sums over shards, implement :meth:`work` instead, and yield progress
-    events between the steps.
+    Subclasses implement :meth:`learn`, a generator of steps over grouped data.
+    It needs no progress bar, thread or callback; to cancel it, stop iterating.
+    Methods with slow steps, or with sums over shards, implement :meth:`work`
+    instead, and yield progress events between the steps.
 
     Examples
     --------
@@ -83,9 +83,9 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        They also say whether the method needs all documents at once or processes
-        shards, which workers can share. Methods with their own :meth:`work` override
-        this; by default, all documents are needed.
+        They also say whether the method needs all documents at once or
+        processes shards, which workers can share. Methods with their own
+        :meth:`work` override this; by default, all documents are needed.
         """
         return whole_need(shape)
 
@@ -164,8 +164,8 @@ class LinearRanker(Capabilities, Estimator):
         Returns
         -------
         ndarray of shape (m,)
-            Scores in the order of the grouped rows; equal documents of a query have
-            equal scores.
+            Scores in the order of the grouped rows; equal documents of a query
+            have equal scores.
         """
         raise NotImplementedError
 
@@ -181,14 +181,14 @@ class LinearRanker(Capabilities, Estimator):
         columns : sequence of int
             Columns of the features; their selection is not repeated without each pair.
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance for the
-            AUC, or labels.
+            Numbers that define the correct order of the documents: relevance
+            for the AUC, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order by the
-            model trained without both documents.
+            Share of the pairs of different kinds that are in the correct order
+            by the model trained without both documents.
         """
         raise NotImplementedError
 
@@ -214,8 +214,8 @@ class LinearRanker(Capabilities, Estimator):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents: an array, a pandas DataFrame, nested lists, or a
-            SciPy sparse matrix if ``accepts_sparse`` is True.
+            Features of the documents: an array, a pandas DataFrame, nested
+            lists, or a SciPy sparse matrix if ``accepts_sparse`` is True.
         y : array-like of shape (m,)
             Relevance labels.
         qid : array-like of shape (m,), optional
@@ -270,8 +270,8 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Any:
         """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``names`` are the names of the features for error messages; by default the
-        columns of X, if X has any.
+        ``names`` are the names of the features for error messages; by default
+        the columns of X, if X has any.
         """
         if qid is None:
             warnings.warn(
@@ -353,17 +353,17 @@ def iterations(
 ) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    All steps of a path are kept in memory. So iterations are yielded as long as their
-    weights take at most 64 MB together, and after that only those whose number is a
-    power of 2, and the last one.
+    All steps of a path are kept in memory. So iterations are yielded as long as
+    their weights take at most 64 MB together, and after that only those whose
+    number is a power of 2, and the last one.
 
-    ``states`` are the states of the optimiser, one per iteration, and its progress
-    events, which are yielded unchanged.
+    ``states`` are the states of the optimiser, one per iteration, and its
+    progress events, which are yielded unchanged.
     """
     number = 0
     all_columns = tuple(range(n))
-    # The latest iteration, unless it was yielded. It is yielded at the end if no other
-    # one follows.
+    # The latest iteration, unless it was yielded. It is yielded at the end if
+    # no other one follows.
     pending: Iteration | None = None
     for state in states:
         if isinstance(state, WorkProgress):
@@ -379,8 +379,8 @@ def iterations(
             gap=state.gap,
             converged=state.converged,
         )
-        # All iterations as long as their weights take little memory together; later,
-        # those with a power of 2.
+        # All iterations as long as their weights take little memory together;
+        # later, those with a power of 2.
         is_power_of_2 = number & (number - 1) == 0  # a single bit is set
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending
@@ -392,10 +392,10 @@ def iterations(
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    Their parameters include ``C``, the weight of the loss relative to the squared norm,
-    ``tol``, the duality gap for stopping as a share of the objective, and ``max_iter``.
-    Reaching ``max_iter`` gives a ``ConvergenceWarning``. Subclasses implement
-    ``_minimise``.
+    Their parameters include ``C``, the weight of the loss relative to the
+    squared norm, ``tol``, the duality gap for stopping as a share of the
+    objective, and ``max_iter``. Reaching ``max_iter`` gives a
+    ``ConvergenceWarning``. Subclasses implement ``_minimise``.
 
     Attributes
     ----------
@@ -424,8 +424,8 @@ class ConvergingRanker(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
-        The criterion of an iteration is the objective. Of many large iterations, only
-        some are yielded.
+        The criterion of an iteration is the objective. Of many large
+        iterations, only some are yielded.
         """
         C = self.checked("C")
         tol = self.checked("tol")

@@ -2,10 +2,10 @@
 
 An analysis never checks the class of an estimator. It calls a method of
 :class:`Capabilities`, which any estimator, also a user's, may override. If an estimator
-lacks an ability, an analysis trains models again where that is possible, and otherwise
-says why it has no result. The method's entry in the catalog declares the most important
-abilities (``Method.capabilities``), so that forms and menus need not import the
-estimator.
+lacks an ability, an analysis trains models again where that is possible, and
+otherwise says why it has no result. The method's entry in the catalog declares
+the most important abilities (``Method.capabilities``), so that forms and menus
+need not import the estimator.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class QueryErrors:
 class PathsFromSums(Protocol):
     """Paths of a method on any subset of the queries, computed from per-query sums without the documents.
 
-    The path on some queries is the one that the method finds if it is trained with
-    these queries alone. The methods of this class may be called from several threads at
-    once.
+    The path on some queries is the one that the method finds if it is trained
+    with these queries alone. The methods of this class may be called from
+    several threads at once.
 
     Examples
     --------
@@ -196,11 +196,11 @@ class ExactExchange:
     cost : PairCost
         The loss of a pair.
     is_criterion : bool
-        Whether the method selects by this error. The best set of a size is then the set
-        that the method searches for.
+        Whether the method selects by this error. The best set of a size is then
+        the set that the method searches for.
     pinned, banned : tuple of int
-        0-based columns that the method always selects, and columns that it never
-        selects.
+        0-based columns that the method always selects, and columns that it
+        never selects.
     groups : tuple of tuple of int
         Columns that the method selects together.
     costs : tuple of float or None
@@ -237,8 +237,8 @@ class ComparedByQuery:
         Score of each candidate, larger is better; NaN for features that are no
         candidates.
     parts : ndarray of shape (n, Q)
-        Part of each query in each score. If the parts do not add up to the score, the
-        rest does not depend on the queries.
+        Part of each query in each score. If the parts do not add up to the
+        score, the rest does not depend on the queries.
     counted : ndarray of shape (Q,), bool
         Queries that contribute to the scores; for the others, a measure may be
         undefined.
@@ -281,11 +281,11 @@ class GradeDensities:
     counts : ndarray of shape (P,)
         Number of documents with each value.
     densities : ndarray of shape (R, P)
-        Density of each grade at these values. Normalised densities of a grade, each
-        times its count, sum to one.
+        Density of each grade at these values. Normalised densities of a grade,
+        each times its count, sum to one.
     known : ndarray of shape (R,), bool
-        Whether the grade has a density. With ``density="released"``, a grade whose
-        values are all equal has none.
+        Whether the grade has a density. With ``density="released"``, a grade
+        whose values are all equal has none.
     bandwidths : ndarray of shape (R,)
         Bandwidth h of each grade; 0 if all its values are equal.
     divergence : float
@@ -324,8 +324,8 @@ class FeaturePenalties:
     Attributes
     ----------
     importance, of_negative : ndarray of shape (c,)
-        Importance of each feature, and importance of its negative: s of FSMRank, or w
-        of GAS, which has one number for both.
+        Importance of each feature, and importance of its negative: s of
+        FSMRank, or w of GAS, which has one number for both.
     similarity : ndarray of shape (c, o)
         Similarity of each feature to each other feature: A of FSMRank, or e of GAS.
 
@@ -346,8 +346,8 @@ class FeaturePenalties:
 class Capabilities:
     """Optional abilities of an estimator that analyses use; by default, an estimator has none of them.
 
-    An estimator overrides the methods for the abilities that it has. A subclass that
-    learns differently has to override them, too, or to return None.
+    An estimator overrides the methods for the abilities that it has. A subclass
+    that learns differently has to override them, too, or to return None.
 
     Examples
     --------
@@ -362,9 +362,9 @@ class Capabilities:
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that computes per-query sums, from which paths on any queries follow.
 
-        With these paths, deciding queries, stability, the repeated selection and
-        selections for some queries are exact and fast. Otherwise, the method is trained
-        again for each subset.
+        With these paths, deciding queries, stability, the repeated selection
+        and selections for some queries are exact and fast. Otherwise, the
+        method is trained again for each subset.
 
         Parameters
         ----------
@@ -374,8 +374,9 @@ class Capabilities:
         Returns
         -------
         callable or None
-            Function that computes the sums when it is called; None if paths on these
-            data do not follow from sums. Returning the function takes no time.
+            Function that computes the sums when it is called; None if paths on
+            these data do not follow from sums. Returning the function takes no
+            time.
         """
         return None
 
@@ -392,8 +393,8 @@ class Capabilities:
     def exact_exchange(self) -> ExactExchange | None:
         """Return λ and loss of RankRLS if its exact left-out error can compare sets of the method's features.
 
-        Losses without a feature, swaps, Shapley shares, substitutes and best sets
-        follow from these errors.
+        Losses without a feature, swaps, Shapley shares, substitutes and best
+        sets follow from these errors.
         """
         return None
 
@@ -412,8 +413,8 @@ class Capabilities:
         Returns
         -------
         iterator of ComparedByQuery and WorkProgress, or None
-            None if the parts of queries are not known. The iterator computes nothing
-            before it is iterated.
+            None if the parts of queries are not known. The iterator computes
+            nothing before it is iterated.
         """
         return None
 
@@ -438,9 +439,9 @@ class Capabilities:
         Returns
         -------
         callable
-            Function from an order (m,) to the data in which each document takes the
-            place of another one in the preferences. It may cache results with these
-            data that training would compute again.
+            Function from an order (m,) to the data in which each document takes
+            the place of another one in the preferences. It may cache results
+            with these data that training would compute again.
         """
         preferences = data.preferences
         assert preferences is not None

@@ -44,8 +44,8 @@ class GivenScores(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a part's documents, found by their features.
 
-        ``columns`` (n, m) are the features of a part, such as the test part of a fold.
-        They identify it, because nothing is computed from them.
+        ``columns`` (n, m) are the features of a part, such as the test part of
+        a fold. They identify it, because nothing is computed from them.
 
         Raises
         ------
@@ -107,8 +107,9 @@ def given_scores(
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     """Check and return the name and the scores in a stored run with scores of another program.
 
-    The run has them as plain values, "name" and "parts" of ``beyond``. The scores (m,)
-    of each part of the data are returned by the part's key, a checksum of its features.
+    The run has them as plain values, "name" and "parts" of ``beyond``. The
+    scores (m,) of each part of the data are returned by the part's key, a
+    checksum of its features.
 
     Raises
     ------
@@ -141,8 +142,8 @@ def part_key(X: Floats) -> str:
 
     Notes
     -----
-    At most 4,096 rows are read, so the time does not grow with larger numbers of
-    documents.
+    At most 4,096 rows are read, so the time does not grow with larger numbers
+    of documents.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

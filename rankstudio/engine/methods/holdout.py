@@ -43,9 +43,9 @@ class KernelDecomposition:
     def of(cls, X: ArrayLike) -> KernelDecomposition:
         """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
-        # Centring makes XX' the matrix SKS, whose eigenvalues are the squared singular
-        # values of X. The first document is subtracted before, so that a constant
-        # feature becomes exactly 0.
+        # Centring makes XX' the matrix SKS, whose eigenvalues are the squared
+        # singular values of X. The first document is subtracted before, so that
+        # a constant feature becomes exactly 0.
         shifted = features - features[0]
         left_vectors, singular, _ = np.linalg.svd(
             shifted - shifted.mean(axis=0), full_matrices=False
@@ -66,8 +66,8 @@ class KernelDecomposition:
             raise DatasetError(
                 f"kernel: expected a square matrix, got shape {K.shape}."
             )
-        # SKS: each row and column minus its mean. An eigenvalue is negative only by
-        # rounding.
+        # SKS: each row and column minus its mean. An eigenvalue is negative
+        # only by rounding.
         rows = K.mean(axis=1)
         values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
         return cls(vectors, np.maximum(values, 0.0))
@@ -107,15 +107,15 @@ WEIGHTINGS = ("size", "none")
 class HeldOutPredictor:
     """Predicts documents of one global ranking by the model trained on all others.
 
-    No model is retrained: with the hat matrix H of all m documents and r = y^ - Hy^,
-    the residuals of the held-out documents U are
+    No model is retrained: with the hat matrix H of all m documents and r = y^ -
+    Hy^, the residuals of the held-out documents U are
 
         (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
         (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
 
-    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q = VΛ(λ +
-    cΛ)^-1V' of the centred kernel, whose products with C are 0. The second is (G_UU)^-1
-    a_U with the bordered inverse G.
+    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q =
+    VΛ(λ + cΛ)^-1V' of the centred kernel, whose products with C are 0. The
+    second is (G_UU)^-1 a_U with the bordered inverse G.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ class HeldOutPredictor:
         RankRLS on all pairs of documents, or least squares on documents with an
         intercept.
     weighting : {"size", "none"}, default "size"
-        Weighting of the differences. "size": the sum over pairs is divided by the
-        number of training documents, so that L = I - 11'/c, as in RankRLS. "none": it
-        is not divided, L = cI - 11', as in Paper I.
+        Weighting of the differences. "size": the sum over pairs is divided by
+        the number of training documents, so that L = I - 11'/c, as in RankRLS.
+        "none": it is not divided, L = cI - 11', as in Paper I.
 
     Notes
     -----
-    RankRLS has no intercept: its predictions are w'(x - mean of all m documents).
-    Predictions of least squares on documents include the intercept.
+    RankRLS has no intercept: its predictions are w'(x - mean of all m
+    documents). Predictions of least squares on documents include the intercept.
     """
 
     kernel: KernelDecomposition
@@ -153,8 +153,8 @@ class HeldOutPredictor:
         ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
-        # Called for its errors only. The check wants the shape of features, of which
-        # only the number of rows matters here.
+        # Called for its errors only. The check wants the shape of features, of
+        # which only the number of rows matters here.
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -192,8 +192,8 @@ class HeldOutPredictor:
 
         Notes
         -----
-        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of
-        set if the weighting is "none".
+        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per
+        size of set if the weighting is "none".
         """
         labels = self._centred
         m = self.kernel.n_documents
@@ -203,15 +203,15 @@ class HeldOutPredictor:
             rows = self._rows(held_out)
             n_training = m - rows.size
             strength = self._strength(n_training)
-            # Sets of the same size have the same strength of regularization, and so the
-            # same residuals r.
+            # Sets of the same size have the same strength of regularization,
+            # and so the same residuals r.
             if strength not in residuals_by_strength:
                 residuals_by_strength[strength] = self.kernel.residuals(
                     labels, strength
                 )
             hat = self.kernel.hat_of(rows, strength)
-            # The matrix of the class's docstring: H_UU 11' has the row sums of H_UU in
-            # each column.
+            # The matrix of the class's docstring: H_UU 11' has the row sums of
+            # H_UU in each column.
             matrix = np.eye(rows.size) - hat
             matrix -= (
                 hat.sum(axis=1)[:, None] / n_training
@@ -225,8 +225,8 @@ class HeldOutPredictor:
     def each(self) -> Floats:
         """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr).
 
-        For one document, the equation of the class's docstring has a single number in
-        place of a matrix: its residual is r_i / (1 - leverage_i).
+        For one document, the equation of the class's docstring has a single
+        number in place of a matrix: its residual is r_i / (1 - leverage_i).
         """
         m = self.kernel.n_documents
         self._check_training_size(m - 1)
@@ -248,10 +248,11 @@ class HeldOutPredictor:
     def pair_error(self) -> Generator[WorkProgress, None, float]:
         """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
 
-        For each pair of documents, the difference of the two labels is predicted by the
-        model trained without both. The error is the sum of the squared errors of all
-        pairs, divided by m. For any m numbers, this is the sum of squares of the
-        centred numbers, so it compares with the error of single documents.
+        For each pair of documents, the difference of the two labels is
+        predicted by the model trained without both. The error is the sum of the
+        squared errors of all pairs, divided by m. For any m numbers, this is
+        the sum of squares of the centred numbers, so it compares with the error
+        of single documents.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -279,15 +280,16 @@ class HeldOutPredictor:
         Parameters
         ----------
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance, or
-            labels.
+            Numbers that define the correct order of the documents: relevance,
+            or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order by the
-            model trained without both documents, where ties count one half; NaN without
-            such a pair. It equals :func:`rankstudio.engine.statistics.auc.pair_auc` of
+            Share of the pairs of different kinds that are in the correct order
+            by the model trained without both documents, where ties count one
+            half; NaN without such a pair. It equals
+            :func:`rankstudio.engine.statistics.auc.pair_auc` of
             :meth:`all_pairs`, except that scores that differ only by rounding, up to m
             eps of their size, are ties here.
         """
@@ -296,8 +298,8 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        # The number of pairs of different kinds: of all pairs, without those of equal
-        # kinds.
+        # The number of pairs of different kinds: of all pairs, without those of
+        # equal kinds.
         _, kind_counts = np.unique(kinds, return_counts=True)
         counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
@@ -307,8 +309,8 @@ class HeldOutPredictor:
         ) -> None:
             """Write to ``out`` how many pairs of each document from ``first`` on are in the correct order.
 
-            ``hat`` (rows, m) has these documents' rows of the hat matrix. The labels,
-            kinds and constants are variables of the method.
+            ``hat`` (rows, m) has these documents' rows of the hat matrix. The
+            labels, kinds and constants are variables of the method.
             """
             _pair_kernel.pair_orders(
                 hat,
@@ -330,9 +332,10 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Call ``count`` for the pairs of each document with all later ones, and return its results (m,).
 
-        ``count`` gets some rows of the hat matrix H at a time (rows, m), the diagonal
-        of H (m,), the residuals of all documents (m,), the number i of the first row,
-        and the array (m,), to which it writes a number for each of its documents.
+        ``count`` gets some rows of the hat matrix H at a time (rows, m), the
+        diagonal of H (m,), the residuals of all documents (m,), the number i of
+        the first row, and the array (m,), to which it writes a number for each
+        of its documents.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for training.
@@ -451,9 +454,9 @@ class HeldOutPredictor:
             m**2 * (1 + self._outputs.shape[0])
         )
         out = np.full((target_labels.shape[0], m, m), np.nan)
-        # Threads share ranges of rows with about as many pairs each. The rows from i on
-        # have about (m - i)²/2 pairs, so the limits follow by a square root. A pair
-        # takes about 6 ns.
+        # Threads share ranges of rows with about as many pairs each. The rows
+        # from i on have about (m - i)²/2 pairs, so the limits follow by a
+        # square root. A pair takes about 6 ns.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
@@ -462,8 +465,8 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 """Predict by output v the documents first … last - 1, in pairs with all later ones.
 
-                ``part`` is (v, first, last). Uses the arrays of the method, and writes
-                to its ``out``.
+                ``part`` is (v, first, last). Uses the arrays of the method, and
+                writes to its ``out``.
                 """
                 v, first, last = part
                 _pair_kernel.all_pairs(
@@ -485,10 +488,10 @@ class HeldOutPredictor:
     ) -> tuple[Floats, Floats, Floats, float, float]:
         """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
-        They are the hat matrix H (m, m), the labels (v, m), the residuals of the model
-        of all documents (v, m), and the two constants of the system of each pair.
-        ``numbers`` is how many numbers the caller and H need together: an
-        OutOfMemoryError is raised if they do not fit into memory.
+        They are the hat matrix H (m, m), the labels (v, m), the residuals of
+        the model of all documents (v, m), and the two constants of the system
+        of each pair. ``numbers`` is how many numbers the caller and H need
+        together: an OutOfMemoryError is raised if they do not fit into memory.
         """
         m = self.kernel.n_documents
         free = memory.available()
@@ -528,8 +531,8 @@ class HeldOutPredictor:
     def _rows(self, held_out: ArrayLike) -> Ints:
         """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set, such as one that leaves no training
-        documents.
+        Raises a DatasetError for an invalid set, such as one that leaves no
+        training documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
@@ -568,15 +571,15 @@ class HoldOutRanker(LinearRanker):
         Returns
         -------
         ndarray of shape (p, 2), or (m, m)
-            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs, entry
-            (i, j) is the score of document i by the model without i and j, NaN on the
-            diagonal.
+            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs,
+            entry (i, j) is the score of document i by the model without i and
+            j, NaN on the diagonal.
 
         Notes
         -----
-        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala
-        et al. 2009, section 3.4). :func:`rankstudio.engine.statistics.auc.pair_auc`
-        measures all pairs.
+        O(m²r) once for rank r of the centred X, then constant time per pair
+        (Pahikkala et al. 2009, section 3.4).
+        :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
         """
         left_out = self._held_out(X, y)
         return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
@@ -635,8 +638,9 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking with labels y (m,), with progress events.
 
-        No query can be left out of one ranking. So this is the leave-pair-out error, or
-        for a loss of single documents the leave-one-out error. It is NaN if
+        No query can be left out of one ranking. So this is the leave-pair-out
+        error, or for a loss of single documents the leave-one-out error. It is
+        NaN if
         :meth:`why_no_error` returns a reason why there is none. ``kernel`` is the
         decomposed kernel of the documents, and ``regularization`` is λ.
         """
@@ -659,8 +663,8 @@ class HoldOutRanker(LinearRanker):
     def why_no_error(self, n_documents: int) -> str:
         """Return the reason why one ranking of n documents has no criterion by left-out documents.
 
-        The criterion is the leave-pair-out or leave-one-out error. The reason is "" if
-        the ranking has such an error.
+        The criterion is the leave-pair-out or leave-one-out error. The reason
+        is "" if the ranking has such an error.
         """
         # Some losses have no such error; the message says why.
         try:

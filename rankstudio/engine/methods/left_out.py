@@ -57,8 +57,8 @@ def left_out_scores(
 def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents, each by the linear model of its query.
 
-    The features of each document are those minus the mean of its query. Row q of
-    ``models`` (Q, n) are the weights for query q. Returns the scores (m,).
+    The features of each document are those minus the mean of its query. Row q
+    of ``models`` (Q, n) are the weights for query q. Returns the scores (m,).
     """
     X = data.centred[0]  # the centred features; the other item are the labels
     scores = np.empty(len(data.y))
@@ -123,8 +123,8 @@ def _shard_measures(
 ) -> tuple[Joined]:
     """Return the measures of the queries of a shard, each ranked by the model trained without it.
 
-    They are an array (M, Q) of M measures and Q queries, to be joined along the queries
-    with those of other shards.
+    They are an array (M, Q) of M measures and Q queries, to be joined along the
+    queries with those of other shards.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 

@@ -24,8 +24,8 @@ class DataShape:
     T : int
         Number of threads that work on shards.
     on_disk : bool
-        Whether the documents are read from disk on demand, so that documents in use
-        take additional memory.
+        Whether the documents are read from disk on demand, so that documents in
+        use take additional memory.
     free : float
         Memory limit in bytes, for methods that adapt to it.
 
@@ -80,8 +80,8 @@ class MemoryNeed:
     least : float
         Minimum memory in bytes.
     states : float
-        Bytes of the states of shards for one setting, in memory as far as the limit
-        allows, otherwise in files.
+        Bytes of the states of shards for one setting, in memory as far as the
+        limit allows, otherwise in files.
     lasting : float
         Bytes of the results of shards that all settings share, stored in the same way.
     reading : Reading
@@ -89,14 +89,14 @@ class MemoryNeed:
     algorithm : str
         Name of the algorithm, if the method has several; otherwise "".
     usual : float
-        Bytes that the method uses if available, at least ``least``; 0 if it uses
-        ``least``.
+        Bytes that the method uses if available, at least ``least``; 0 if it
+        uses ``least``.
     kept : float
-        Part of ``least`` in bytes that grows with the number of documents despite
-        shards, at most the limit.
+        Part of ``least`` in bytes that grows with the number of documents
+        despite shards, at most the limit.
     fits : str
-        Value of a parameter with which the method would fit into memory, such as
-        "n_basis=500"; "" for none.
+        Value of a parameter with which the method would fit into memory, such
+        as "n_basis=500"; "" for none.
 
     Examples
     --------
@@ -133,8 +133,8 @@ class MemoryNeed:
     def room(self, budget: float) -> float:
         """Return the size in bytes of the space in memory for states, within a limit of ``budget`` bytes.
 
-        States and lasting results have separate spaces of this size, and lasting
-        results use at most three quarters of theirs.
+        States and lasting results have separate spaces of this size, and
+        lasting results use at most three quarters of theirs.
         """
         # A kind of results that the method does not have needs no space.
         n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
@@ -202,8 +202,8 @@ def shard_need(
     copies : float
         Number of matrices with the shape of a shard.
     states, lasting : float
-        Bytes of the states of shards for one setting, and of the results of shards that
-        all settings share; both may be in files.
+        Bytes of the states of shards for one setting, and of the results of
+        shards that all settings share; both may be in files.
     per_document : float
         Bytes per document that are kept for all shards.
 

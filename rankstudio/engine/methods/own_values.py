@@ -31,14 +31,15 @@ def own_importance(
     Parameters
     ----------
     value : array-like or callable
-        One number from 0 up for each feature, shape (n,). If ``with_negatives``, the
-        shape may also be (2n,), with the importance of the features' negatives last. A
-        function of features, labels and queries returns such numbers.
+        One number from 0 up for each feature, shape (n,). If
+        ``with_negatives``, the shape may also be (2n,), with the importance of
+        the features' negatives last. A function of features, labels and queries
+        returns such numbers.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
-        Whether the result includes the features' negatives. By default, a negative has
-        the importance of its feature.
+        Whether the result includes the features' negatives. By default, a
+        negative has the importance of its feature.
 
     Returns
     -------
@@ -80,14 +81,14 @@ def own_importance(
 def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     """Return the similarities that a user gives to the pairs of n features, shape (n, n).
 
-    They are an array, or the result of a function of features, labels and queries. The
-    returned matrix is exactly symmetric.
+    They are an array, or the result of a function of features, labels and
+    queries. The returned matrix is exactly symmetric.
 
     Raises
     ------
     ParameterError
-        For another shape, a number that is not finite or too large, a negative number
-        on the diagonal, or a matrix that is not symmetric.
+        For another shape, a number that is not finite or too large, a negative
+        number on the diagonal, or a matrix that is not symmetric.
 
     Examples
     --------
@@ -131,9 +132,9 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``name`` is that of the parameter, for errors. The function gets the features (m,
-    n), the labels (m,) and the number of each document's query (m,), from 0. Raises a
-    ParameterError for anything but numbers.
+    ``name`` is that of the parameter, for errors. The function gets the
+    features (m, n), the labels (m,) and the number of each document's query
+    (m,), from 0. Raises a ParameterError for anything but numbers.
     """
     if callable(value):
         query_data = data.whole(name)
@@ -157,9 +158,9 @@ def read_own_values(
     Parameters
     ----------
     parameter : Parameter
-        Importance: a table with the columns ``feature``, the id, and ``importance``.
-        Similarity: a first row of ids, and then a row for each feature that begins with
-        the feature's id.
+        Importance: a table with the columns ``feature``, the id, and
+        ``importance``. Similarity: a first row of ids, and then a row for each
+        feature that begins with the feature's id.
     path : str
     columns : Mapping of int to int
         Column of each feature of the data by its id, in the order of the columns.
@@ -167,14 +168,14 @@ def read_own_values(
     Returns
     -------
     tuple
-        For an importance, a number per feature. For a similarity, a tuple of numbers
-        per feature, a row of the matrix.
+        For an importance, a number per feature. For a similarity, a tuple of
+        numbers per feature, a row of the matrix.
 
     Raises
     ------
     DatasetError
-        If the file does not have this form, or a feature of the data is missing; the
-        message names the line.
+        If the file does not have this form, or a feature of the data is
+        missing; the message names the line.
     FileAccessError
         If the file cannot be read.
     """
@@ -187,8 +188,8 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row. A row of importance has one number, which
-    # needs no id: the 0 only gives the list its length.
+    # Feature id of each number of a row. A row of importance has one number,
+    # which needs no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -208,8 +209,8 @@ def read_own_values(
         feature_rows[feature] = _numbers_after(
             path, number, row, len(number_ids), expected
         )
-    # The file may have features that the data do not have, but not the reverse. A
-    # feature of a matrix needs both a row and a column.
+    # The file may have features that the data do not have, but not the reverse.
+    # A feature of a matrix needs both a row and a column.
     known_ids = (
         feature_rows.keys() & set(number_ids) if is_matrix else feature_rows.keys()
     )

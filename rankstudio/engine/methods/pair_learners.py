@@ -92,9 +92,10 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 def preferring(data: Any, preferences: Preferences | None) -> Any:
     """Return grouped data with preferences added; without preferences, return the data themselves.
 
-    Grouped data have the documents of each query together. Preferences are pairs of
-    rows in the original order, and are translated to the new one: ``data.order`` (m,)
-    are the original rows of the documents, or None for the same order.
+    Grouped data have the documents of each query together. Preferences are
+    pairs of rows in the original order, and are translated to the new one:
+    ``data.order`` (m,) are the original rows of the documents, or None for the
+    same order.
 
     Raises
     ------
@@ -125,8 +126,8 @@ class PairwiseLeastSquares(PreferenceLearner):
     def pair_cost(self) -> PairCost:
         """Return the loss.
 
-        Raises a ParameterError if a parameter is out of range or does not fit the
-        others.
+        Raises a ParameterError if a parameter is out of range or does not fit
+        the others.
         """
         cost = self.checked("cost")
         weighting = self.checked("weighting")
@@ -152,9 +153,9 @@ def held_out_weighting(cost: PairCost) -> str:
 def pair_rows(data: Any, cost: PairCost) -> Any:
     """Return rows whose sum of squared errors is the loss of the pairs, in place of the documents.
 
-    Algorithms for least squares then minimise this loss. With labels and the default
-    loss, the rows are the documents, and the data themselves are returned. ``data`` are
-    QueryData, or their counterpart with sparse features.
+    Algorithms for least squares then minimise this loss. With labels and the
+    default loss, the rows are the documents, and the data themselves are
+    returned. ``data`` are QueryData, or their counterpart with sparse features.
 
     Raises
     ------

@@ -38,8 +38,8 @@ def rows_and_targets(
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
 
-    The squared errors of the rows' targets are the loss: labels are centred within
-    queries, and scaled as the rows are.
+    The squared errors of the rows' targets are the loss: labels are centred
+    within queries, and scaled as the rows are.
     """
     if cost.default:
         return lambda labels: centre(labels, ptr)
@@ -61,9 +61,9 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
-    The function gets an order (m,). It returns the data in which each document takes
-    the preferences of another one. With the data it caches the rows whose squared
-    errors are the loss, which training would compute otherwise.
+    The function gets an order (m,). It returns the data in which each document
+    takes the preferences of another one. With the data it caches the rows whose
+    squared errors are the loss, which training would compute otherwise.
 
     Parameters
     ----------
@@ -72,8 +72,9 @@ def exchanged_rows(
     data : QueryData
         Documents with preferences.
     plain : callable
-        Function that permutes the documents in the preferences without computing rows;
-        it is returned if the computation of rows would take too much memory.
+        Function that permutes the documents in the preferences without
+        computing rows; it is returned if the computation of rows would take too
+        much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
@@ -88,8 +89,9 @@ def exchanged_rows(
         permuted = plain(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # To permute the preferences of documents is to permute the documents by the
-        # inverse order: the blocks of the original preferences serve all orders.
+        # To permute the preferences of documents is to permute the documents by
+        # the inverse order: the blocks of the original preferences serve all
+        # orders.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 
@@ -101,8 +103,8 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of one query. None if the blocks take
-    too much memory.
+    A block has a square matrix of the documents of one query. None if the
+    blocks take too much memory.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

@@ -61,8 +61,8 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         Entries of each kind, also of kinds without entries.
     """
-    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's entries are
-    # taken.
+    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's
+    # entries are taken.
     catalogs: dict[str, Iterable[Any]] = {
         "methods": methods(),
         "measures": MEASURES.entries(),
@@ -71,8 +71,9 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     }
     # Pages and panels, each with the plug-in that added it.
     parts = window_parts()
-    # Kinds with a catalog first, then pages and panels, then the values that the plug-in
-    # only lists. The kinds are different, so the order of merging does not matter.
+    # Kinds with a catalog first, then pages and panels, then the values that
+    # the plug-in only lists. The kinds are different, so the order of merging
+    # does not matter.
     return {
         **{
             kind: _catalog_entries(loaded, kind, entries)

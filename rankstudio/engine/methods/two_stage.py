@@ -39,8 +39,8 @@ class Narrowed(Step):
     inner : Step
         Model that was trained on these features only.
     columns : tuple of int
-        Columns of these features, ascending; ``selected`` has the columns in the order
-        of selection.
+        Columns of these features, ascending; ``selected`` has the columns in
+        the order of selection.
     """
 
     linear: ClassVar[bool] = False
@@ -76,8 +76,9 @@ class OfSums(Narrowed):
     Attributes
     ----------
     sums : ndarray of shape (t, s)
-        Weights of the s columns in each of t sums. ``coef`` divides the importance of a
-        sum among its features in proportion to the sizes of their weights.
+        Weights of the s columns in each of t sums. ``coef`` divides the
+        importance of a sum among its features in proportion to the sizes of
+        their weights.
     """
 
     sums: Floats
@@ -120,9 +121,9 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     steps : sequence of Step
         Steps of a selector.
     growing : bool
-        Whether the steps are growing sets. Otherwise the steps are iterations: the sets
-        are then the first 1, 2, … features of the last iteration, the most important
-        feature first.
+        Whether the steps are growing sets. Otherwise the steps are iterations:
+        the sets are then the first 1, 2, … features of the last iteration, the
+        most important feature first.
     """
     if growing:
         return tuple(step.selected for step in steps)
@@ -140,8 +141,9 @@ def comparisons(
     steps : sequence of Step
         Steps of the selector.
     growing : bool
-        Whether the steps are growing sets, each of which is a set. Otherwise they are
-        iterations, and the sets are the first 1, 2, … features of the last one.
+        Whether the steps are growing sets, each of which is a set. Otherwise
+        they are iterations, and the sets are the first 1, 2, … features of the
+        last one.
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
@@ -150,16 +152,16 @@ def comparisons(
     Returns
     -------
     tuple of ndarray of shape (n,) or (0,)
-        Scores, NaN for features that were not candidates; of size 0 if none were
-        compared.
+        Scores, NaN for features that were not candidates; of size 0 if none
+        were compared.
     """
     if score is None:
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
-    # The scores of the last iteration for all sets. For the set of k + 1 features,
-    # those of the set of k are no candidates: NaN. An empty order still has one set,
-    # the empty one.
+    # The scores of the last iteration for all sets. For the set of k + 1
+    # features, those of the set of k are no candidates: NaN. An empty order
+    # still has one set, the empty one.
     order = steps[-1].selected
     scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
@@ -175,11 +177,11 @@ def two_stage_steps(
     ranker : LinearRanker
         Final ranker.
     data : QueryData or TrainingData
-        Training data with all features. For a ranker that needs all documents at once,
-        only the selected features are in memory.
+        Training data with all features. For a ranker that needs all documents
+        at once, only the selected features are in memory.
     sets : sequence of tuple of int
-        Columns of each set; an empty set gives the model with equal scores for all
-        documents.
+        Columns of each set; an empty set gives the model with equal scores for
+        all documents.
 
     Yields
     ------
@@ -189,12 +191,12 @@ def two_stage_steps(
     Raises
     ------
     OutOfMemoryError
-        If a ranker needs all documents at once, and a set of their features exceeds the
-        memory limit.
+        If a ranker needs all documents at once, and a set of their features
+        exceeds the memory limit.
     """
     data = training_data(data)
-    # Each set may be the beginning of the last one. Some rankers train all models of
-    # such sets at once, and return None otherwise.
+    # Each set may be the beginning of the last one. Some rankers train all
+    # models of such sets at once, and return None otherwise.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
@@ -235,22 +237,22 @@ def combined_steps(
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
-        Columns of the features in the first 1, 2, … sums, which are the selected
-        features of each step.
+        Columns of the features in the first 1, 2, … sums, which are the
+        selected features of each step.
     combinations : ndarray of shape (t, n)
-        Weights of the sums. Each sum is then scaled to a standard deviation of 1 within
-        queries.
+        Weights of the sums. Each sum is then scaled to a standard deviation of
+        1 within queries.
     first : int, default 1
         Number of the first model to train; those before are skipped.
 
     Yields
     ------
     Step, WorkProgress
-        A step per model, whose ``coef`` are the weights of the original features, or
-        their importance. Its criterion is that of the ranker.
+        A step per model, whose ``coef`` are the weights of the original
+        features, or their importance. Its criterion is that of the ranker.
     """
-    # The new features of all documents, each with a standard deviation of 1 within
-    # queries.
+    # The new features of all documents, each with a standard deviation of 1
+    # within queries.
     query_data = data.whole(
         trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
     )
@@ -283,8 +285,8 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
-        # Any other model is stored with its sums. The importance of each sum is divided
-        # among its features by the sizes of their weights.
+        # Any other model is stored with its sums. The importance of each sum is
+        # divided among its features by the sizes of their weights.
         used = tuple(sorted(columns))
         # All weights of a sum are in these columns.
         weights = np.ascontiguousarray(scaled[:number, used])
@@ -330,9 +332,9 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    ``share``, from 0 to 1, is the progress that all events show. Linear models are
-    cached in the results that the training data share, because several selectors may
-    select the same columns.
+    ``share``, from 0 to 1, is the progress that all events show. Linear models
+    are cached in the results that the training data share, because several
+    selectors may select the same columns.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)
@@ -354,9 +356,9 @@ def _learn_once(
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model of some columns as a step with a model of all n columns.
 
-    The model ``last`` was trained on the columns in ascending order. ``columns`` are
-    the same in the order of selection, and ``number`` is the number of the step. If
-    ``last`` is None, all weights of the step are 0.
+    The model ``last`` was trained on the columns in ascending order.
+    ``columns`` are the same in the order of selection, and ``number`` is the
+    number of the step. If ``last`` is None, all weights of the step are 0.
     """
     coef = np.zeros(n)
     no_candidates = np.empty(0)
@@ -371,8 +373,8 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     # Weights, or importances, of the columns of the model; 0 for all others.
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
-    # A linear model needs nothing else; another one keeps the inner model and reads its
-    # columns.
+    # A linear model needs nothing else; another one keeps the inner model and
+    # reads its columns.
     if last.linear:
         return Step(
             number=number,

@@ -1,25 +1,26 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
-All kernels that measure are in this one file on purpose: numba's cache notices a change
-in the file of the function that is called from Python, but not in the files of
-functions that this one calls. Arrays are passed from kernel to kernel one by one:
-taking them out of a tuple in every call more than doubled the time.
+All kernels that measure are in this one file on purpose: numba's cache notices
+a change in the file of the function that is called from Python, but not in the
+files of functions that this one calls. Arrays are passed from kernel to kernel
+one by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-Comments below refer to these equations by number. With r_i = 1 for a relevant document
-at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents, gains g, weights w
-of the ranks and chances s to stop at a document:
+Comments below refer to these equations by number. With r_i = 1 for a relevant
+document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents,
+gains g, weights w of the ranks and chances s to stop at a document:
 
-(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k
-below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order. (3) RBP
+(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the
+cut-off k below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the
+best order. (3) RBP
 = (1 - p) Σ_i r_i p^(i-1). (4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant
-documents, with a irrelevant documents above each. (5) ERR = Σ_i 1/i s_i Π_{j<i} (1 -
-s_j); RR has s = r, and Success has 1 instead of 1/i, too. (6) c_j ← [(t - j) c_j + j
-c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t documents. (7) AUC =
-1 - (W + T/2) / (R N), with W pairs in the wrong order and T tied ones. (8) F = 2 h_i /
-(i + R). (9) τ_b = (P - 2 D - T) / √(P U), with P pairs of different labels, of which D
-are in the wrong order and T
+documents, with a irrelevant documents above each. (5) ERR = Σ_i 1/i s_i Π_{j<i}
+(1 - s_j); RR has s = r, and Success has 1 instead of 1/i, too. (6) c_j ← [(t -
+j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t
+documents. (7) AUC = 1 - (W + T/2) / (R N), with W pairs in the wrong order and
+T tied ones. (8) F = 2 h_i / (i + R). (9) τ_b = (P - 2 D - T) / √(P U), with P
+pairs of different labels, of which D are in the wrong order and T
     tied, and U pairs of different scores.
 """
 
@@ -38,8 +39,8 @@ from rankstudio.engine.support.jit import kernel, subroutine
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
-# A cached kernel contains these numbers: a new measure must be added at the end of
-# `measures.toml`.
+# A cached kernel contains these numbers: a new measure must be added at the end
+# of `measures.toml`.
 _MAP = kind_of("MAP")
 _P = kind_of("P")
 _NDCG = kind_of("NDCG")
@@ -77,9 +78,9 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    ``key`` and ``item`` are sorted in place; the two spare arrays are work space. Runs
-    of ``RUN`` keys are sorted by insertion, and then merged from the bottom up: O(n log
-    n).
+    ``key`` and ``item`` are sorted in place; the two spare arrays are work
+    space. Runs of ``RUN`` keys are sorted by insertion, and then merged from
+    the bottom up: O(n log n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -123,8 +124,8 @@ def _merge(
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first.
 
     The neighbours are the positions start … middle - 1 and middle … stop - 1 of
-    ``key``, each with the greatest keys first. Each ``item`` moves with its key. The
-    spare arrays are work space.
+    ``key``, each with the greatest keys first. Each ``item`` moves with its
+    key. The spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -156,8 +157,8 @@ def _merge(
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    Insertion is fast for keys that are nearly sorted. With too many moves it stops, and
-    the arrays are only partly sorted: another method is faster then.
+    Insertion is fast for keys that are nearly sorted. With too many moves it
+    stops, and the arrays are only partly sorted: another method is faster then.
     """
     moves_left = _FAR * n
     for i in range(1, n):
@@ -185,9 +186,9 @@ def _fetch(
 ) -> tuple[int, int]:
     """Write the scores of n items by one model to ``key``, in the order of the items.
 
-    Return how many scores exceed the one before: 0 if the items are sorted by score.
-    The second number is the first item with a NaN as its score, or -1 if there is none.
-    ``scores`` (K, m) are those of all models.
+    Return how many scores exceed the one before: 0 if the items are sorted by
+    score. The second number is the first item with a NaN as its score, or -1 if
+    there is none. ``scores`` (K, m) are those of all models.
     """
     rises = 0
     last = np.inf
@@ -212,8 +213,8 @@ def rank_all(
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    The sort for a model starts from the order of the model before, because neighbouring
-    models on a path rank nearly alike.
+    The sort for a model starts from the order of the model before, because
+    neighbouring models on a path rank nearly alike.
 
     Parameters
     ----------
@@ -222,8 +223,8 @@ def rank_all(
     level : ndarray of shape (m,)
         Position of each document's label among the different ones.
     out : ndarray of shape (K, m)
-        Receives twice the level, plus 1 if the score equals that of the document
-        before.
+        Receives twice the level, plus 1 if the score equals that of the
+        document before.
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
@@ -232,8 +233,8 @@ def rank_all(
     Returns
     -------
     int
-        Position of a NaN in the flattened ``scores``; ``out`` is then incomplete.
-        Otherwise -1.
+        Position of a NaN in the flattened ``scores``; ``out`` is then
+        incomplete. Otherwise -1.
 
     Notes
     -----
@@ -248,8 +249,9 @@ def rank_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
-            # The first model has no order before it: n rises make it sort. Few rises mean
-            # that the order of the model before is nearly right, so insertion is tried.
+            # The first model has no order before it: n rises make it sort. Few
+            # rises mean that the order of the model before is nearly right, so
+            # insertion is tried.
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
                 # A stable sort from the order of the file.
@@ -282,8 +284,8 @@ class Truth(NamedTuple):
     n_judged : ndarray of shape (Q,)
         Number of documents whose label is not negative.
     gain, relevant, stop, judged : ndarray of shape (L,)
-        For each label, ascending: its gain, 1.0 if it is relevant, the probability that
-        it ends the search, and 1.0 if it is not negative.
+        For each label, ascending: its gain, 1.0 if it is relevant, the
+        probability that it ends the search, and 1.0 if it is not negative.
     """
 
     query_ptr: Ints
@@ -354,13 +356,15 @@ def measure_all(
     reals, integers : ndarray
         Work space, from ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
-        Zeros, before and after the call. None if every measure is MAP, P or NDCG and no
-        ties are averaged: the code for other measures is then not compiled.
+        Zeros, before and after the call. None if every measure is MAP, P or
+        NDCG and no ties are averaged: the code for other measures is then not
+        compiled.
 
     Notes
     -----
-    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error
-    O(K m log L). If ties are averaged, ERR and RR take the square of the longest tie.
+    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement
+    error O(K m log L). If ties are averaged, ERR and RR take the square of the
+    longest tie.
     """
     query_ptr = truth.query_ptr
     ideal = truth.ideal
@@ -458,11 +462,12 @@ def _unpack(
 ) -> int:
     """Decode at least ``depth`` ranks of a query: write the level of each label, and equal keys for a tie.
 
-    A level is the position of a label among the different labels. ``ranked`` (m,) has a
-    code per document in ranked order: twice the level of its label, plus 1 if its score
-    equals that of the document before. The n documents of the query begin at ``first``.
-    A tie is never cut, so that more ranks may be written; their number is returned. If
-    ``backwards``, the documents of a tie are written in the reverse order.
+    A level is the position of a label among the different labels. ``ranked``
+    (m,) has a code per document in ranked order: twice the level of its label,
+    plus 1 if its score equals that of the document before. The n documents of
+    the query begin at ``first``. A tie is never cut, so that more ranks may be
+    written; their number is returned. If ``backwards``, the documents of a tie
+    are written in the reverse order.
     """
     start = 0
     while start < depth:
@@ -492,10 +497,11 @@ def _grade(
 ) -> None:
     """Write the gain of each of n ranks to ``gain``, and the sum of discounted gains up to it to ``dcg``.
 
-    ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each level,
-    and ``weight`` the discount of each rank. If ``averaged``, the documents of a tie,
-    with equal keys, share their gains. ``tree`` is None only if no ties are averaged:
-    the kernel is then compiled without this branch.
+    ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each
+    level, and ``weight`` the discount of each rank. If ``averaged``, the
+    documents of a tie, with equal keys, share their gains. ``tree`` is None
+    only if no ties are averaged: the kernel is then compiled without this
+    branch.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -521,11 +527,12 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are relevant, and to ``precisions`` the sum
-    of the precisions at the relevant ranks so far. ``level`` (n,) are the levels of the
-    labels, and ``relevants`` (L,) is 1 for a relevant level. If ``averaged``, the
-    documents of a tie, with equal keys, share their relevance. ``tree`` is None only if
-    no ties are averaged: the kernel is then compiled without this branch.
+    Also write to ``relevant`` which ranks are relevant, and to ``precisions``
+    the sum of the precisions at the relevant ranks so far. ``level`` (n,) are
+    the levels of the labels, and ``relevants`` (L,) is 1 for a relevant level.
+    If ``averaged``, the documents of a tie, with equal keys, share their
+    relevance. ``tree`` is None only if no ties are averaged: the kernel is then
+    compiled without this branch.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -572,9 +579,9 @@ def _one_precision_for_ties(
 ) -> None:
     """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
-    ``precisions`` are the sums of precisions at relevant documents up to each of n
-    ranks; ``hits`` are the numbers of relevant documents up to it. All documents of a
-    tie, with equal keys, get the precision at its end.
+    ``precisions`` are the sums of precisions at relevant documents up to each
+    of n ranks; ``hits`` are the numbers of relevant documents up to it. All
+    documents of a tie, with equal keys, get the precision at its end.
     """
     start = 0
     total = 0.0
@@ -593,8 +600,9 @@ def _average_precision(
 ) -> float:
     """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut.
 
-    ``precisions`` are these sums up to each of n ranks, and R is the number of relevant
-    documents. By some conventions, the divisor is the cut if it is less than R.
+    ``precisions`` are these sums up to each of n ranks, and R is the number of
+    relevant documents. By some conventions, the divisor is the cut if it is
+    less than R.
     """
     if n_relevant == 0:
         return rules.empty_query  # the value of such a query by the convention
@@ -621,9 +629,9 @@ def _ndcg(
     """Return NDCG@cut: DCG@cut, for cut 0 of all documents, over that of the best order.
 
     ``dcg`` has the sums of discounted gains up to each rank of a query with n
-    documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
-    this query. By some conventions, the ``rules``, a query with fewer than ``cut``
-    documents counts 0.
+    documents, and ``ideal`` (m,) those in the best order, which begin at
+    ``first`` for this query. By some conventions, the ``rules``, a query with
+    fewer than ``cut`` documents counts 0.
     """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -638,8 +646,8 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
     """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it.
 
     ``dcg`` has the sums of discounted gains up to each rank of a query with n
-    documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
-    this query.
+    documents, and ``ideal`` (m,) those in the best order, which begin at
+    ``first`` for this query.
     """
     # No document has a gain: the convention has a value for such queries.
     if ideal[first + n - 1] == 0.0:
@@ -662,9 +670,9 @@ def _measure_hits(
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks. A cut of 0
-    means all ranks. For rank-biased precision, ``persistence`` is the probability that
-    a reader goes on to the next document.
+    ``hits`` are the numbers of relevant documents up to each of n ranks. A cut
+    of 0 means all ranks. For rank-biased precision, ``persistence`` is the
+    probability that a reader goes on to the next document.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -683,9 +691,9 @@ def _measure_hits(
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
     """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each.
 
-    p is ``persistence``, the probability that a reader goes on to the next document.
-    ``hits`` are the numbers of relevant documents up to each rank. Only the first
-    ``last`` ranks count.
+    p is ``persistence``, the probability that a reader goes on to the next
+    document. ``hits`` are the numbers of relevant documents up to each rank.
+    Only the first ``last`` ranks count.
     """
     total = 0.0
     weight = 1.0 - persistence
@@ -714,9 +722,10 @@ def _measure_judged(
 ) -> float:
     """Return binary preference, or the share of judged documents among the first ``cut``, as ``kind`` says.
 
-    Judged documents have labels from 0 up. ``level`` are the levels of the labels from
-    rank to rank, and ``relevants`` and ``judged`` (L,) are 1 for such levels; ``depth``
-    ranks are filled. If ``averaged``, the result is a mean over the orders of ties.
+    Judged documents have labels from 0 up. ``level`` are the levels of the
+    labels from rank to rank, and ``relevants`` and ``judged`` (L,) are 1 for
+    such levels; ``depth`` ranks are filled. If ``averaged``, the result is a
+    mean over the orders of ties.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -733,9 +742,9 @@ def _judged_share(
 ) -> float:
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
 
-    ``level`` are the levels of the labels of n ranks, and ``judged`` (L,) is 1 for
-    judged levels. Documents of a tie have equal keys. Without ``averaged``, each
-    document counts by itself, in the order of the ranks.
+    ``level`` are the levels of the labels of n ranks, and ``judged`` (L,) is 1
+    for judged levels. Documents of a tie have equal keys. Without ``averaged``,
+    each document counts by itself, in the order of the ranks.
     """
     total = 0.0
     start = 0
@@ -763,13 +772,13 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    This is binary preference. R are the relevant and N the irrelevant judged documents
-    of the query; a of these are above the relevant document.
+    This is binary preference. R are the relevant and N the irrelevant judged
+    documents of the query; a of these are above the relevant document.
 
-    ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
-    (L,) are 1 for such levels. Documents with equal keys are a tie if ``averaged``. In
-    a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal
-    probability.
+    ``level`` are the levels of the labels of n ranks, and ``relevants`` and
+    ``judged`` (L,) are 1 for such levels. Documents with equal keys are a tie
+    if ``averaged``. In a tie with t irrelevant documents, 0 … t of them are
+    above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -815,11 +824,11 @@ def _measure_order(
 ) -> float:
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
-    ``key`` and ``level`` have the scores and the levels of the labels of ``depth``
-    ranks, ``hits`` the numbers of relevant documents up to each. ``relevants`` (L,) is
-    1 for a relevant level. ``chances`` (L,) has the probability that a reader ends at a
-    document of the level, for ERR. ``passed`` and ``tree`` are work space. A cut of 0
-    means all n ranks.
+    ``key`` and ``level`` have the scores and the levels of the labels of
+    ``depth`` ranks, ``hits`` the numbers of relevant documents up to each.
+    ``relevants`` (L,) is 1 for a relevant level. ``chances`` (L,) has the
+    probability that a reader ends at a document of the level, for ERR.
+    ``passed`` and ``tree`` are work space. A cut of 0 means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -829,8 +838,8 @@ def _measure_order(
         return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
-    # The other measures follow a reader who may end at each document: by chance in ERR,
-    # at the first relevant one in RR and Success.
+    # The other measures follow a reader who may end at each document: by chance
+    # in ERR, at the first relevant one in RR and Success.
     stops = chances if kind == _ERR else relevants
     last = n if cut == 0 else min(cut, n)
     return _cascade(key, level, stops, depth, last, averaged, kind != _SUCCESS, passed)
@@ -849,16 +858,16 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    ``stops`` (L,) is the probability to end at a document of each level: for RR 1 at a
-    relevant document. A reader goes no further than rank ``last``, and counts 0 without
-    ending there. If not ``by_rank``, ending counts 1 at every rank. ``level`` are the
-    levels of the labels of n ranks. Documents with equal keys are a tie; if
-    ``averaged``, the mean over its orders is taken.
+    ``stops`` (L,) is the probability to end at a document of each level: for RR
+    1 at a relevant document. A reader goes no further than rank ``last``, and
+    counts 0 without ending there. If not ``by_rank``, ending counts 1 at every
+    rank. ``level`` are the levels of the labels of n ranks. Documents with
+    equal keys are a tie; if ``averaged``, the mean over its orders is taken.
 
-    ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of
-    the tie, it is the mean, over its sets of j documents, of the product of their
-    probabilities to be passed. It is computed document by document: O(t²) for a tie of
-    t documents.
+    ``chance[j]`` is the probability to pass j documents of a tie. Over all
+    orders of the tie, it is the mean, over its sets of j documents, of the
+    product of their probabilities to be passed. It is computed document by
+    document: O(t²) for a tie of t documents.
     """
     total = 0.0
     reach_probability = 1.0
@@ -871,13 +880,13 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # (6): of all sets of j of the first n_tied documents, the share j /
-                # n_tied contains this one.
+                # (6): of all sets of j of the first n_tied documents, the share
+                # j / n_tied contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied
-        # (5) of the module's docstring: a reader ends at place j of the tie with the
-        # probability to pass j documents, but not j + 1.
+        # (5) of the module's docstring: a reader ends at place j of the tie
+        # with the probability to pass j documents, but not j + 1.
         for j in range(min(end, last) - start):
             total += (
                 reach_probability
@@ -893,8 +902,8 @@ def _cascade(
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the share of pairs of a relevant and another document in the right order, ties one half.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks; equal keys are
-    a tie. NaN without a pair.
+    ``hits`` are the numbers of relevant documents up to each of n ranks; equal
+    keys are a tie. NaN without a pair.
     """
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
@@ -915,8 +924,8 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks; a threshold
-    never divides documents with equal keys.
+    ``hits`` are the numbers of relevant documents up to each of n ranks; a
+    threshold never divides documents with equal keys.
     """
     greatest = 0.0
     stop = 0
@@ -932,13 +941,14 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    ``key`` and ``level`` have the scores, descending, and the levels of the labels of n
-    documents, and ``tree`` (L + 1,) is zeros, before and after the call. Documents are
-    entered into a tree of labels from the best score down. Before a tie is entered, the
-    lower labels in the tree are those at higher scores, that is, pairs in the wrong
-    order. After it is entered, they also include those at the same score, tied pairs. A
-    tied pair counts one half in the disagreement error, and 1 in the strict one. With
-    n_pairs pairs of different labels, of which D are wrong and T tied, C - D = n_pairs
+    ``key`` and ``level`` have the scores, descending, and the levels of the
+    labels of n documents, and ``tree`` (L + 1,) is zeros, before and after the
+    call. Documents are entered into a tree of labels from the best score down.
+    Before a tie is entered, the lower labels in the tree are those at higher
+    scores, that is, pairs in the wrong order. After it is entered, they also
+    include those at the same score, tied pairs. A tied pair counts one half in
+    the disagreement error, and 1 in the strict one. With n_pairs pairs of
+    different labels, of which D are wrong and T tied, C - D = n_pairs
     - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different
     scores.
     """
@@ -958,8 +968,8 @@ def _order_of_pairs(
             n_wrong_or_tied += _count_below(tree, level[i])
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
-    # Empty the tree for the next query. The number has the type of the other call's, so
-    # that the function is compiled once.
+    # Empty the tree for the next query. The number has the type of the other
+    # call's, so that the function is compiled once.
     for i in range(n):
         _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:
@@ -988,8 +998,9 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 def _count_below(tree: Ints, level: int) -> int:
     """Return the number of documents in the tree whose level is lower than ``level``.
 
-    It is a Fenwick tree: node i has the number of documents of some consecutive levels
-    that end at i - 1. There are as many levels as the lowest 1 bit of i says.
+    It is a Fenwick tree: node i has the number of documents of some consecutive
+    levels that end at i - 1. There are as many levels as the lowest 1 bit of i
+    says.
     """
     node = level
     count = 0

@@ -31,8 +31,8 @@ def enter_all(
     """Write the position of each query's ranking by each model, and register new rankings.
 
     Each different ranking of a query is stored once, in a row of ``codes``. Its
-    position is row · Q + query. A hash table, which stores positions plus 1, tells
-    whether a ranking is registered already.
+    position is row · Q + query. A hash table, which stores positions plus 1,
+    tells whether a ranking is registered already.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def enter_all(
     counts : ndarray of shape (Q,)
         Number of rankings per query.
     table : ndarray of shape (T,)
-        Hash table of positions plus 1, 0 for empty; T is a power of two, larger than
-        their number will be.
+        Hash table of positions plus 1, 0 for empty; T is a power of two, larger
+        than their number will be.
     places : ndarray of shape (K, Q)
         Receives row · Q + query.
 
@@ -60,8 +60,8 @@ def enter_all(
             first = query_ptr[q]
             stop = query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
-                # Neighbours on a path rank most queries alike: no hash is needed for
-                # these.
+                # Neighbours on a path rank most queries alike: no hash is
+                # needed for these.
                 places[model, q] = places[model - 1, q]
                 continue
             # The slot of this ranking, or the empty slot where it belongs.
@@ -84,9 +84,9 @@ def enter_all(
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
     """Write the positions of all registered rankings into an empty hash table.
 
-    Query q has counts[q] rankings, the first rows of ``codes`` (R, m). ``table`` (T,)
-    is zeros, with T a power of two. It receives the position r · Q + q of row r of
-    query q, plus 1, so that 0 means an empty slot.
+    Query q has counts[q] rankings, the first rows of ``codes`` (R, m).
+    ``table`` (T,) is zeros, with T a power of two. It receives the position r ·
+    Q + q of row r of query q, plus 1, so that 0 means an empty slot.
     """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1
@@ -132,9 +132,9 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 class DistinctRankings:
     """Distinct orders of labels in the queries of a part, over all models.
 
-    Models of a path, and models of similar λ, rank most queries identically: of 1,400
-    models of greedy RankRLS on MQ2008, one order in forty is new. Each distinct order
-    is measured once.
+    Models of a path, and models of similar λ, rank most queries identically: of
+    1,400 models of greedy RankRLS on MQ2008, one order in forty is new. Each
+    distinct order is measured once.
 
     Parameters
     ----------
@@ -201,13 +201,13 @@ class DistinctRankings:
         entered : sequence of ndarray of shape (k, Q)
             Results of :meth:`enter` for K models in total.
         evaluator : Evaluator
-            Evaluator of the same documents, with a convention that has the reading
-            order of the rankings.
+            Evaluator of the same documents, with a convention that has the
+            reading order of the rankings.
 
         Notes
         -----
-        O(K Q), plus the evaluator's time for new rankings. The values of the last
-        evaluator are cached.
+        O(K Q), plus the evaluator's time for new rankings. The values of the
+        last evaluator are cached.
         """
         self._measure(evaluator)
         return {
@@ -218,8 +218,9 @@ class DistinctRankings:
     def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
         """Return the value of each query's ranking by each of K models, shape (K, Q).
 
-        ``values`` (R, Q) are those of the distinct rankings of each query. ``entered``
-        are arrays (k, Q) of positions in ``values``, each for k of the K models.
+        ``values`` (R, Q) are those of the distinct rankings of each query.
+        ``entered`` are arrays (k, Q) of positions in ``values``, each for k of
+        the K models.
         """
         gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
         flat = values.ravel()

@@ -30,8 +30,8 @@ from rankstudio.engine.support.query_ids import check_none_missing
 class Evaluation(Mapping[str, float]):
     """Measures of one ranking: a mapping from a measure's name to its average over the queries.
 
-    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any other name
-    of the same measure gives the same value.
+    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any
+    other name of the same measure gives the same value.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Evaluation(Mapping[str, float]):
     query_ids : ndarray of shape (Q,)
         Query ids, in order of first appearance.
     per_query : dict of str to ndarray of shape (Q,)
-        Each measure in each query, in that order; NaN for an undefined disagreement
-        error.
+        Each measure in each query, in that order; NaN for an undefined
+        disagreement error.
     greatest_grade : float
         Grade for ERR: that of the convention, or of the dataset.
     auc_interval : tuple of float, optional
@@ -84,24 +84,24 @@ def evaluate(
     Parameters
     ----------
     y : array-like of shape (m,)
-        Relevance labels. Negative labels have gain 0 and are not relevant, in every
-        convention.
+        Relevance labels. Negative labels have gain 0 and are not relevant, in
+        every convention.
     scores : array-like of shape (m,)
         Scores; larger is better. Infinite scores rank first and last.
     qid : array-like of shape (m,)
-        Query id of each document, numbers or text. Documents of a query need not be
-        consecutive; they keep their order.
+        Query id of each document, numbers or text. Documents of a query need
+        not be consecutive; they keep their order.
     convention : str or Convention
         ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``,
-        ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin: name
-        the convention of LETOR's data.
+        ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin:
+        name the convention of LETOR's data.
     measures : sequence of str or Measure, optional
-        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG, P@1 …
-        P@10 and MAP.
+        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG,
+        P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional
-        For conventions that order equal scores by document id, compared as text, in
-        descending order. In a query with an empty id, or without ids, the later
-        document comes first.
+        For conventions that order equal scores by document id, compared as
+        text, in descending order. In a query with an empty id, or without ids,
+        the later document comes first.
     greatest_grade : float, optional
         Largest label of the whole dataset, used by ERR; by default that of ``y``.
 
@@ -115,8 +115,8 @@ def evaluate(
     ParameterError
         For an unknown convention or measure, or different lengths.
     DatasetError
-        For no documents, a NaN score, or a label that is not finite or has an infinite
-        gain.
+        For no documents, a NaN score, or a label that is not finite or has an
+        infinite gain.
 
     Notes
     -----
@@ -169,8 +169,8 @@ def _name_as_written(name: str | Measure) -> str:
 def check_grade(grade: float, labels: Floats) -> float:
     """Check and return the largest grade of a dataset as a float.
 
-    Raise ParameterError if ``grade`` is no number, or a label in ``labels`` (m,) is
-    larger.
+    Raise ParameterError if ``grade`` is no number, or a label in ``labels``
+    (m,) is larger.
     """
     # NaN stands for anything but a number.
     try:
@@ -228,8 +228,8 @@ def group_by_query(
     Returns
     -------
     rows : ndarray of shape (m,) or slice
-        Documents in grouped order; within a query the order is kept. ``slice(None)`` if
-        they are already grouped.
+        Documents in grouped order; within a query the order is kept.
+        ``slice(None)`` if they are already grouped.
     query_ptr : ndarray of shape (Q + 1,)
     query_ids : ndarray of shape (Q,)
 
@@ -275,8 +275,8 @@ def rank_order(
     query_ptr : array-like of shape (Q + 1,)
         First document of each query, followed by m.
     convention : str or Convention
-        Key of the convention, which determines the order of ties. If it averages over
-        all orders, ties keep the order of the file.
+        Key of the convention, which determines the order of ties. If it
+        averages over all orders, ties keep the order of the file.
     grading : Grading, optional
         Ids of the documents, for conventions that use them.
 
@@ -294,8 +294,8 @@ def rank_order(
 
     Notes
     -----
-    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this
-    order.
+    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures
+    this order.
 
     Examples
     --------

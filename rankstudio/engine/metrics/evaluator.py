@@ -36,8 +36,8 @@ def check_labels(y: ArrayLike) -> Floats:
     Raises
     ------
     DatasetError
-        For no labels, or a label that is not a finite number; the message gives the
-        number of the document, from 1.
+        For no labels, or a label that is not a finite number; the message gives
+        the number of the document, from 1.
     ParameterError
         Unless there is one number per document.
     """
@@ -98,8 +98,8 @@ def check_document_ids(
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the rules of a convention as numbers, the form of the compiled kernels.
 
-    ``ties_reversed`` is whether documents with equal scores are in the reverse order in
-    rankings.
+    ``ties_reversed`` is whether documents with equal scores are in the reverse
+    order in rankings.
     """
     return Rules(
         empty_query=float(convention.empty_query),
@@ -145,16 +145,16 @@ def compile_truth(
     Returns
     -------
     Truth
-        Numbers of each distinct label, such as its gain, and of each query, such as the
-        DCG of the best order.
+        Numbers of each distinct label, such as its gain, and of each query,
+        such as the DCG of the best order.
 
     Raises
     ------
     DatasetError
         For a label with an infinite gain.
     """
-    # Compute the gain of each distinct label; level (m,) has the position of each
-    # document's label among them.
+    # Compute the gain of each distinct label; level (m,) has the position of
+    # each document's label among them.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
@@ -193,8 +193,8 @@ def compile_truth(
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
 
-    ``gain`` (m,) is that of each document, and ``weight`` the discount of each rank.
-    Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
+    ``gain`` (m,) is that of each document, and ``weight`` the discount of each
+    rank. Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
     """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
@@ -211,8 +211,8 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
-    # Documents of a query with the same label are a group. Of n² ordered pairs, each
-    # document also with itself, Σ size² are within groups.
+    # Documents of a query with the same label are a group. Of n² ordered pairs,
+    # each document also with itself, Σ size² are within groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
@@ -229,8 +229,8 @@ _MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 class Evaluator:
     """Measures of rankings of the same documents.
 
-    The documents of a query are ranked once, by descending score, and all measures are
-    computed from that ranking.
+    The documents of a query are ranked once, by descending score, and all
+    measures are computed from that ranking.
 
     Parameters
     ----------
@@ -243,10 +243,10 @@ class Evaluator:
     measures : sequence of str or Measure
         Measures to compute.
     grading : Grading, optional
-        Largest grade of the whole dataset, and the ranks of the document ids for
-        conventions that order equal scores by id. Without ids the later document comes
-        first, as for ids that ascend in the file. By default the documents are a whole
-        dataset.
+        Largest grade of the whole dataset, and the ranks of the document ids
+        for conventions that order equal scores by id. Without ids the later
+        document comes first, as for ids that ascend in the file. By default the
+        documents are a whole dataset.
 
     Attributes
     ----------
@@ -259,14 +259,14 @@ class Evaluator:
     ParameterError
         For an unknown convention or measure, or inconsistent arrays.
     DatasetError
-        For no documents, or a label that is not a finite number or has an infinite
-        gain.
+        For no documents, or a label that is not a finite number or has an
+        infinite gain.
 
     Notes
     -----
-    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per
-    query. It does not change afterwards: several threads may use one evaluator at a
-    time.
+    Creation takes O(m log m), evaluating K models O(K m log n) with n documents
+    per query. It does not change afterwards: several threads may use one
+    evaluator at a time.
 
     Examples
     --------
@@ -285,8 +285,9 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        # Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1. `grading` has
-        # the greatest grade of the dataset, and ids that may order equal scores.
+        # Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
+        # `grading` has the greatest grade of the dataset, and ids that may
+        # order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -320,8 +321,9 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. Its measures have the same least
-        relevant label. Measures of plug-ins, and those of scores, are in none.
+        A batch is computed by one call of the kernel. Its measures have the
+        same least relevant label. Measures of plug-ins, and those of scores,
+        are in none.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -383,9 +385,9 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (K, m)
-            One row per model: the scores of a model are contiguous in memory, as a
-            ranking reads them. ``coef @ X.T`` has this shape; ``(X @ coef.T).T`` is
-            copied.
+            One row per model: the scores of a model are contiguous in memory,
+            as a ranking reads them. ``coef @ X.T`` has this shape; ``(X @
+            coef.T).T`` is copied.
 
         Raises
         ------
@@ -399,16 +401,17 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        A measure of pairs, such as the disagreement error, is NaN for a query without a
-        pair of different labels. See ``evaluate`` for the parameters and errors.
+        A measure of pairs, such as the disagreement error, is NaN for a query
+        without a pair of different labels. See ``evaluate`` for the parameters
+        and errors.
         """
         return self._by_name(self._table(self._score_row(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
-        See ``evaluate_many`` for the parameters and errors, ``per_query`` for what is
-        NaN.
+        See ``evaluate_many`` for the parameters and errors, ``per_query`` for
+        what is NaN.
         """
         return self._by_name(self._table(self._score_rows(scores)))
 
@@ -511,11 +514,11 @@ class Evaluator:
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q), for scores (K, m).
 
-        ``first_model`` is the number of the first model, for the error about a NaN
-        score.
+        ``first_model`` is the number of the first model, for the error about a
+        NaN score.
         """
-        # `bad` is the position of a NaN in the flattened scores, or -1. The error names
-        # the document in the caller's order.
+        # `bad` is the position of a NaN in the flattened scores, or -1. The
+        # error names the document in the caller's order.
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -533,8 +536,9 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        ``ranked`` (K, m) are labels in ranked order, with marks of ties. ``rules`` are
-        those of the convention, and say whether ties are in the reverse order.
+        ``ranked`` (K, m) are labels in ranked order, with marks of ties.
+        ``rules`` are those of the convention, and say whether ties are in the
+        reverse order.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         # Of each query, all rankings.
@@ -595,8 +599,8 @@ class _Batch(NamedTuple):
     ) -> _Batch:
         """Return the batch of some measures.
 
-        ``indices`` are their positions among the evaluator's measures, and ``truth``
-        has what the labels alone determine.
+        ``indices`` are their positions among the evaluator's measures, and
+        ``truth`` has what the labels alone determine.
         """
         n_documents = int(truth.query_ptr[-1])
         return cls(
@@ -622,8 +626,8 @@ class _Batch(NamedTuple):
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m),
-        all of them from models[0] to models[1] - 1.
+        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked``
+        (K, m), all of them from models[0] to models[1] - 1.
         """
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
@@ -656,10 +660,10 @@ def reading_order(
     grading : Grading
         Grading of the documents.
     last_first : bool, default False
-        Whether to return the order itself. By default it is reversed within each query,
-        as :func:`rank` expects it, and measures by these conventions read ties
-        backwards. So documents without ids, of which the last comes first, have the
-        same rankings by all conventions.
+        Whether to return the order itself. By default it is reversed within
+        each query, as :func:`rank` expects it, and measures by these
+        conventions read ties backwards. So documents without ids, of which the
+        last comes first, have the same rankings by all conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -668,8 +672,8 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
-    # The reverse order within each query: by descending position in the order of a
-    # ranking.
+    # The reverse order within each query: by descending position in the order
+    # of a ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)
@@ -693,8 +697,8 @@ def rank(
     Returns
     -------
     ndarray of shape (K, m)
-        Labels in that order, with marks of equal scores: one byte per document, or four
-        for more than 128 distinct labels.
+        Labels in that order, with marks of equal scores: one byte per document,
+        or four for more than 128 distinct labels.
 
     Raises
     ------

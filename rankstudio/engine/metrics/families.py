@@ -54,23 +54,23 @@ class Family:
     cut : Cut
     reads : frozenset of Reads
     help : str
-        Description in a sentence; ``{first}`` stands for "the first k documents" or
-        "all documents".
+        Description in a sentence; ``{first}`` stands for "the first k
+        documents" or "all documents".
     higher_is_better : bool
     per_query : str
-        Name of the value of one query, if ``name`` means the mean over queries: "AP"
-        for "MAP"; "" if both have the same name.
+        Name of the value of one query, if ``name`` means the mean over queries:
+        "AP" for "MAP"; "" if both have the same name.
     binary : bool
-        Whether it distinguishes only relevant documents and others, so that ``rel`` may
-        be given.
+        Whether it distinguishes only relevant documents and others, so that
+        ``rel`` may be given.
     persistence : float, optional
-        Usual probability that a reader goes on to the next document, if the name may
-        have ``p``.
+        Usual probability that a reader goes on to the next document, if the
+        name may have ``p``.
     aliases : tuple of str
         Other names, such as those of ir-measures.
     entry : MeasureEntry, optional
-        Entry of a measure that is not RankStudio's own: a function computes it, and no
-        kernel knows it.
+        Entry of a measure that is not RankStudio's own: a function computes it,
+        and no kernel knows it.
     """
 
     kind: int

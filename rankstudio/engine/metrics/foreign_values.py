@@ -56,9 +56,9 @@ class ForeignValues:
     ) -> None:
         """Import the functions of the measures; ``indices`` are their positions among all measures.
 
-        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,) the first
-        document of each query. ``greatest_grade`` is that of the dataset, if the
-        convention has none.
+        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,)
+        the first document of each query. ``greatest_grade`` is that of the
+        dataset, if the convention has none.
         """
         # The functions get the greatest grade as part of the convention.
         grade = convention.greatest_grade or greatest_grade
@@ -152,8 +152,8 @@ class _Function(NamedTuple):
     def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
         """Return the value for labels (n,) in ranked order, averaged over the orders of ties if requested.
 
-        ``lengths`` are the numbers of documents with equal scores, from the first rank
-        down; they add up to n.
+        ``lengths`` are the numbers of documents with equal scores, from the
+        first rank down; they add up to n.
         """
         # A function that knows the ties averages by itself.
         if self.takes_ties:
@@ -169,8 +169,8 @@ class _Function(NamedTuple):
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
         """Call the function with the labels (n,) in ranked order, and return its value.
 
-        ``ties`` is the lengths of ties as a keyword, if the function accepts them.
-        Raise MeasureError if it fails or returns an invalid value.
+        ``ties`` is the lengths of ties as a keyword, if the function accepts
+        them. Raise MeasureError if it fails or returns an invalid value.
         """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
@@ -264,8 +264,8 @@ def tie_lengths(codes: Codes) -> Ints:
 def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
     """Return labels (n,) in ranked order with the documents of each tie reversed.
 
-    ``lengths`` are the numbers of documents with equal scores, from the first rank
-    down.
+    ``lengths`` are the numbers of documents with equal scores, from the first
+    rank down.
     """
     # Without ties, every length is 1.
     if lengths.size == labels.size:
@@ -279,9 +279,9 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     """Yield the different orders of labels within ties; if there are more than MOST_ORDERS, draw as many.
 
-    ``labels`` (n,) are in ranked order, and ``lengths`` the numbers of documents with
-    equal scores, from the first rank down. The different orders are equally probable.
-    The drawn orders depend on the labels only.
+    ``labels`` (n,) are in ranked order, and ``lengths`` the numbers of
+    documents with equal scores, from the first rank down. The different orders
+    are equally probable. The drawn orders depend on the labels only.
     """
     ends = np.cumsum(lengths).tolist()
     ties = [

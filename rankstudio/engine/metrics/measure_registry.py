@@ -28,8 +28,8 @@ class MeasureRegistry:
 
     Notes
     -----
-    One registry serves the whole process, on all threads. Measures are added, and never
-    removed while plans may name them.
+    One registry serves the whole process, on all threads. Measures are added,
+    and never removed while plans may name them.
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
@@ -57,14 +57,14 @@ class MeasureRegistry:
         Raises
         ------
         PlanError
-            If the entry is invalid, or has the name of a built-in measure or of a
-            plug-in's measure.
+            If the entry is invalid, or has the name of a built-in measure or of
+            a plug-in's measure.
         """
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
-            # A measure that a program adds has no origin: it is the package of its
-            # function.
+            # A measure that a program adds has no origin: it is the package of
+            # its function.
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
@@ -88,8 +88,8 @@ class MeasureRegistry:
     def receive(self, entry: MeasureEntry) -> None:
         """Register a measure that another process sends, unless this process has it already.
 
-        A measure of a file comes with its code, and can be computed here. Of any other
-        one, only the description is registered.
+        A measure of a file comes with its code, and can be computed here. Of
+        any other one, only the description is registered.
         """
         if self.find(entry.key) is not None:
             return

@@ -42,8 +42,8 @@ class Measure:
     relevant_from : float, optional
         Smallest relevant label; by default that of the convention.
     persistence : float, optional
-        Probability that a reader goes on to the next document; by default that of the
-        family.
+        Probability that a reader goes on to the next document; by default that
+        of the family.
     """
 
     family: Family
@@ -169,8 +169,8 @@ def measure(name: str | Measure) -> Measure:
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
-    # The usual persistence of the family is stored as None, so that two names of the
-    # same measure are equal.
+    # The usual persistence of the family is stored as None, so that two names
+    # of the same measure are equal.
     parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
     if persistence == family.persistence:
@@ -259,8 +259,8 @@ def _similar_name(name: object) -> str:
     word, _, cut_text = (
         name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     )
-    # Names and aliases of built-in families, then the names of all families. A name in
-    # both has the same family, so the order does not matter.
+    # Names and aliases of built-in families, then the names of all families. A
+    # name in both has the same family, so the order does not matter.
     family_of_name = {
         **BY_NAME,
         **{family.name.lower(): family for family in families()},
@@ -281,8 +281,8 @@ def _similar_name(name: object) -> str:
 def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
     """Parse the text in the parentheses of a measure's name, such as "p=0.9,rel=2": numbers by key.
 
-    None gives {}. Raise ParameterError, which shows the whole ``name``, for a key that
-    the family does not have, or anything else.
+    None gives {}. Raise ParameterError, which shows the whole ``name``, for a
+    key that the family does not have, or anything else.
     """
     if text is None:
         return {}

@@ -22,8 +22,9 @@ class ClusterEntry:
     library, extra : str
         Library that the cluster needs, and the extra of RankStudio that installs it.
     connect : str
-        ``"module:function"``: called with an address and certificates or None, it is a
-        context manager that provides a :class:`concurrent.futures.Executor`.
+        ``"module:function"``: called with an address and certificates or None,
+        it is a context manager that provides a
+        :class:`concurrent.futures.Executor`.
     """
 
     key: str

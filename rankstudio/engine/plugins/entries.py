@@ -20,19 +20,19 @@ def entries_of(
 ) -> list[tuple[LoadedPlugin, Any]]:
     """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
 
-    An entry is what a plug-in adds to the program, such as a method. Unusable ones of
-    other packages are left out with a warning.
+    An entry is what a plug-in adds to the program, such as a method. Unusable
+    ones of other packages are left out with a warning.
 
     Parameters
     ----------
     kind : str
         Name of a field of :class:`~rankstudio.engine.plugins.plugin.Plugin`.
     refuse_invalid : callable
-        Raises PlanError for an entry that cannot be used. Built-in entries are not
-        checked.
+        Raises PlanError for an entry that cannot be used. Built-in entries are
+        not checked.
     exists, unusable : str
-        Messages: for an entry whose ``{key}`` exists already, and for an entry of the
-        plug-in ``{name}`` that cannot be used, with the ``{reason}``.
+        Messages: for an entry whose ``{key}`` exists already, and for an entry
+        of the plug-in ``{name}`` that cannot be used, with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
     # The plug-in of each key; keys that differ in case only are equal.
@@ -56,8 +56,8 @@ def entries_of(
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
-                    # Two other packages with the same key: the user may leave one of
-                    # them out.
+                    # Two other packages with the same key: the user may leave
+                    # one of them out.
                     if (
                         earlier is not None
                         and earlier.package != loaded.package
@@ -90,9 +90,10 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
     """Return a plug-in's entries of a kind.
 
-    A value that is not a tuple is returned as a single entry, which the check of :func:`entries_of` refuses.
-    A built-in plug-in may name its tuple as "module:name" instead: classes with computations are then
-    imported only when the entries are needed, not together with the plug-in.
+    A value that is not a tuple is returned as a single entry, which the check
+    of :func:`entries_of` refuses. A built-in plug-in may name its tuple as
+    "module:name" instead: classes with computations are then imported only when
+    the entries are needed, not together with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
     if loaded.built_in and isinstance(values, str):

@@ -22,8 +22,10 @@ class FeatureColumn:
     task : str
         Name of the computation while it runs, such as "Comparing the parts".
     compute : str
-        ``"module:function"``: called with a :class:`~rankstudio.engine.data.dataset.Fold` and the convention
-        of the measures, it is a :data:`~rankstudio.engine.support.work.Waiting` for a dict of
+        ``"module:function"``: called with a
+        :class:`~rankstudio.engine.data.dataset.Fold` and the convention of the
+        measures, it is a :data:`~rankstudio.engine.support.work.Waiting` for a
+        dict of
         :class:`FeatureValue` by the ids of features.
     form : str
         Format specification of the numbers, as for :func:`format`.
@@ -32,8 +34,8 @@ class FeatureColumn:
     parts : tuple of str
         Parts that a fold must have.
     most_documents : int
-        Maximum number of documents of the training part and these parts together; for more documents, nothing
-        is computed.
+        Maximum number of documents of the training part and these parts
+        together; for more documents, nothing is computed.
     """
 
     key: str
@@ -65,8 +67,8 @@ class FeatureValue:
 def feature_columns() -> list[FeatureColumn]:
     """Return the columns that abilities add to tables of features.
 
-    Abilities are RankStudio's own removable plug-ins. Columns of other packages are
-    left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Columns of other packages
+    are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

@@ -21,8 +21,8 @@ _POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 class _Printed:
     """A context in which prints go to standard error, because standard output may be the result of a command.
 
-    Several threads may be inside at a time: the last one to leave restores standard
-    output.
+    Several threads may be inside at a time: the last one to leave restores
+    standard output.
     """
 
     def __init__(self) -> None:
@@ -81,8 +81,8 @@ def called(
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called at short intervals meanwhile; it may raise an error to stop waiting. The
-        default, `int`, does nothing.
+        Called at short intervals meanwhile; it may raise an error to stop
+        waiting. The default, `int`, does nothing.
 
     Raises
     ------
@@ -102,10 +102,10 @@ def yielded(
 ) -> Iterator[T]:
     """Yield the values of a generator of foreign code, which runs on its own thread.
 
-    The thread is left behind if the code hangs. ``seconds`` is the limit of the time
-    spent waiting in all, None for no limit; ``check`` is called meanwhile, and may
-    raise an error to stop. Raise RuntimeError if the code raises an error or ends the
-    program, TimeoutError if it takes too long.
+    The thread is left behind if the code hangs. ``seconds`` is the limit of the
+    time spent waiting in all, None for no limit; ``check`` is called meanwhile,
+    and may raise an error to stop. Raise RuntimeError if the code raises an
+    error or ends the program, TimeoutError if it takes too long.
     """
     # Of one element: the code computes at most one value in advance.
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)

@@ -97,8 +97,9 @@ _ABILITIES = {
 _BUILT_IN = {**_CORE, **_ABILITIES}
 """Built-in plug-ins by name, each with the kinds of its entries and its module and name.
 
-A plug-in is imported only when entries of such a kind are needed, so that reading data
-does not wait for the methods. The folder of an ability may be absent.
+A plug-in is imported only when entries of such a kind are needed, so that
+reading data does not wait for the methods. The folder of an ability may be
+absent.
 """
 
 
@@ -124,8 +125,8 @@ class PluginSet:
 def plugins() -> PluginSet:
     """Return the plug-ins of this installation; each is read once per process.
 
-    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the failed
-    plug-ins.
+    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the
+    failed plug-ins.
     """
     return _plugins_with_needs(tuple(_BUILT_IN))
 
@@ -177,8 +178,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
     plugin : Plugin
         The plug-in whose needs are examined.
     above : tuple of str
-        Names of the plug-ins that need this one, which are not examined again: two may
-        need each other.
+        Names of the plug-ins that need this one, which are not examined again:
+        two may need each other.
     """
     if not isinstance(plugin.needs, tuple) or not all(
         isinstance(name, str) for name in plugin.needs
@@ -211,8 +212,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Load the built-in plug-ins with some names, except those that are absent.
 
-    An ability, a removable plug-in, is absent if the user leaves it out, or its folder
-    does not exist.
+    An ability, a removable plug-in, is absent if the user leaves it out, or its
+    folder does not exist.
     """
     names_to_leave_out = _names_to_leave_out()
     return tuple(
@@ -264,8 +265,8 @@ def _plugins_of_packages() -> PluginSet:
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
-    # Entry points are the names under which packages announce plug-ins: (name, module
-    # and object, package).
+    # Entry points are the names under which packages announce plug-ins: (name,
+    # module and object, package).
     entry_points = sorted(_entry_points())
     left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
     entry_points = [
@@ -317,8 +318,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 
     The value is "module:name", the package has name and version.
 
-    Only files that name the group are parsed, because an installation has hundreds of
-    packages, but few with plug-ins.
+    Only files that name the group are parsed, because an installation has
+    hundreds of packages, but few with plug-ins.
     """
     from importlib.metadata import distributions  # noqa: PLC0415 - slow to import
 
@@ -328,8 +329,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        # Of packages with the same name, Python imports the first on its path: only its
-        # plug-ins count.
+        # Of packages with the same name, Python imports the first on its path:
+        # only its plug-ins count.
         if package.name in packages:
             continue
         packages.add(package.name)
@@ -340,8 +341,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
 
-    Such a file of an installed package has other groups, too. Return [] if it is
-    invalid.
+    Such a file of an installed package has other groups, too. Return [] if it
+    is invalid.
     """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -355,8 +356,8 @@ def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
 def _package_of(distribution: Distribution) -> _Package:
     """Return name and version of a package, from the first lines of its metadata.
 
-    `Distribution.metadata` uses Python's parser of e-mails, which takes as long as
-    importing a plug-in.
+    `Distribution.metadata` uses Python's parser of e-mails, which takes as long
+    as importing a plug-in.
     """
     text = (
         distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
@@ -373,12 +374,12 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread, each for at most some seconds.
 
-    ``values`` are "module:name" of each. Return the plug-ins in this order, with the
-    error in place of one that cannot be imported.
+    ``values`` are "module:name" of each. Return the plug-ins in this order,
+    with the error in place of one that cannot be imported.
 
-    Prints go to standard error, because standard output may be the result of a command.
-    If an import takes too long, its thread is left behind, and another thread imports
-    the remaining plug-ins.
+    Prints go to standard error, because standard output may be the result of a
+    command. If an import takes too long, its thread is left behind, and another
+    thread imports the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
@@ -401,8 +402,8 @@ def _import_each(
 ) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
 
-    ``values`` are "module:name" of each. End when one has taken too long: the receiver
-    of the queue continues on another thread.
+    ``values`` are "module:name" of each. End when one has taken too long: the
+    receiver of the queue continues on another thread.
     """
     for value in values:
         started = time.monotonic()
@@ -421,8 +422,8 @@ def _import_each(
 def _import_plugin(value: str) -> Plugin:
     """Import the plug-in that a text "module:name" names; "PLUGIN" is the default name.
 
-    Raise TypeError for another object, ValueError for a plug-in that needs a later
-    version of this program.
+    Raise TypeError for another object, ValueError for a plug-in that needs a
+    later version of this program.
     """
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")

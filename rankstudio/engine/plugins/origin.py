@@ -33,8 +33,8 @@ class Origin:
     path : str
         Path of the file; "" for packages. A study does not store it.
     present : bool
-        Whether the code is available. It is not if the method is only known from a
-        study.
+        Whether the code is available. It is not if the method is only known
+        from a study.
     """
 
     kind: OriginKind

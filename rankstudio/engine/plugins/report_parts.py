@@ -49,8 +49,8 @@ class ReportPart:
 def report_parts() -> dict[str, ReportPart]:
     """Return the sections of reports that abilities write, by key.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages only
-    give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other packages
+    only give a warning.
     """
     # Texts of the warnings.
     exists = tr(

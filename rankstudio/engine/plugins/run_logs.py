@@ -26,12 +26,12 @@ class RunLog:
     help : str
         What ``--log KEY`` and ``--log KEY:PLACE`` do, after "also log the run to".
     store : str
-        ``"module:function"``: takes the text PLACE, "" without one, and returns the
-        location of the log; raises a ParameterError or a MissingExtraError where
-        nothing can be logged there.
+        ``"module:function"``: takes the text PLACE, "" without one, and returns
+        the location of the log; raises a ParameterError or a MissingExtraError
+        where nothing can be logged there.
     listener : str
-        ``"module:Class"``, a :class:`RunListener`, called with the location of the log,
-        the name of the data, and a function that shows a sentence.
+        ``"module:Class"``, a :class:`RunListener`, called with the location of
+        the log, the name of the data, and a function that shows a sentence.
 
     Examples
     --------

@@ -95,8 +95,8 @@ class RunTableRows:
 def run_tables() -> list[RunTable]:
     """Return the tables of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages only
-    give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other packages
+    only give a warning.
     """
     # Texts of the warnings.
     exists = tr(

@@ -26,9 +26,9 @@ class TerminalCommand:
     key : str
         Name of the command: lower-case letters, digits and hyphens.
     module : str
-        Module with ``HELP`` and ``DESCRIPTION``, the function ``add_options(parser)``,
-        and ``run(args)``, which returns the exit status. It is imported when the
-        command is used or listed.
+        Module with ``HELP`` and ``DESCRIPTION``, the function
+        ``add_options(parser)``, and ``run(args)``, which returns the exit
+        status. It is imported when the command is used or listed.
 
     Examples
     --------
@@ -43,8 +43,8 @@ class TerminalCommand:
 def commands_to_record() -> dict[str, str]:
     """Return the name of the plug-in of each command of an ability, by the command.
 
-    Abilities are RankStudio's own removable plug-ins. The names are stored in a file,
-    so that the commands of absent ones are known, too.
+    Abilities are RankStudio's own removable plug-ins. The names are stored in a
+    file, so that the commands of absent ones are known, too.
     """
     # Built-in entries are not checked, and need no texts of warnings.
     return {

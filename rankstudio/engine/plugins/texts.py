@@ -1,8 +1,8 @@
 """Translations of the texts in the entries of plug-ins, from compiled gettext catalogs.
 
-A plug-in translates its own texts only. A text stays in English where the catalog is
-damaged, or where the translation is not one line or has other fields for values than
-the text.
+A plug-in translates its own texts only. A text stays in English where the
+catalog is damaged, or where the translation is not one line or has other fields
+for values than the text.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def plugin_texts(language: str) -> dict[str, str]:
 def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the valid translations of a plug-in's own texts, by text.
 
-    A translation is left out, with a warning, if it has other fields for values. Raise
-    ValueError for a damaged catalog.
+    A translation is left out, with a warning, if it has other fields for
+    values. Raise ValueError for a damaged catalog.
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
@@ -107,8 +107,8 @@ def _catalog_path(reference: str, language: str) -> Path:
     """Return the first compiled catalog of translations to a language.
 
     ``reference`` is "package:folder", and the catalog is a file ``.mo`` in the
-    subfolder of the language. Raise ValueError for another reference, or without a
-    catalog.
+    subfolder of the language. Raise ValueError for another reference, or
+    without a catalog.
     """
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
@@ -135,8 +135,8 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
 
     Texts with a context or a plural are left out.
 
-    The counts and positions in the file are not trusted: the sizes of the file and of
-    each text are limited.
+    The counts and positions in the file are not trusted: the sizes of the file
+    and of each text are limited.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
-    # After magic and version: the number of texts, and where the tables of texts and of
-    # translations start.
+    # After magic and version: the number of texts, and where the tables of
+    # texts and of translations start.
     count, text_table, translation_table = struct.unpack_from(f"{order}3I", content, 8)
     if count > _MAX_TEXTS:
         raise ValueError(
@@ -185,8 +185,8 @@ def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
 def is_translation(text: str, translated: str) -> bool:
     """Return whether a translation is one line with fields of its text only.
 
-    Fields are those for values, such as "{name}": another one would fail when the text
-    is shown.
+    Fields are those for values, such as "{name}": another one would fail when
+    the text is shown.
     """
     if not translated or one_line(translated) != translated:
         return False

@@ -37,24 +37,25 @@ class WindowPage:
     summary : str
         Contents of the page, in one sentence.
     build : str
-        Function that makes the page's widget, as ``"module:name"``; it is imported when the page is first
-        shown, and called with a :class:`rankstudio.api.window.WindowContext`. "" for a page with a
+        Function that makes the page's widget, as ``"module:name"``; it is
+        imported when the page is first shown, and called with a
+        :class:`rankstudio.api.window.WindowContext`. "" for a page with a
         controller.
     icon : str
         Name of an icon of the program.
     controller : str
-        In place of ``build``, for pages of RankStudio itself, ``"module:Class"``:
-        called with the theme, the models and a parent when the page is made. A
-        controller of the window itself lays its page out after all controllers are
-        made; a controller of an ability has the widget ``content`` of the page, and
-        perhaps a widget ``head`` above it.
+        In place of ``build``, for pages of RankStudio itself,
+        ``"module:Class"``: called with the theme, the models and a parent when
+        the page is made. A controller of the window itself lays its page out
+        after all controllers are made; a controller of an ability has the
+        widget ``content`` of the page, and perhaps a widget ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
         Place in the guide that F1 opens, such as "estimates.md#the-estimates-page".
     on_rail : bool
-        Whether the page has a button in the rail from the start; otherwise *View,
-        Pages* adds the button.
+        Whether the page has a button in the rail from the start; otherwise
+        *View, Pages* adds the button.
 
     Examples
     --------
@@ -86,8 +87,8 @@ class WindowPanel:
     summary : str
         Contents of the panel, in one sentence.
     page : str
-        Key of its page: "data", "select", "features", "evidence", "compare", "queries"
-        or "report".
+        Key of its page: "data", "select", "features", "evidence", "compare",
+        "queries" or "report".
     build : str
         Function that makes the panel's widget, as for a :class:`WindowPage`.
 
@@ -175,8 +176,8 @@ def window_parts() -> WindowParts:
 def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
     """Return why a plug-in's page cannot be used, as a sentence; "" if it can.
 
-    ``used_keys`` are those of other pages, ``built_in`` is whether the plug-in is
-    RankStudio's.
+    ``used_keys`` are those of other pages, ``built_in`` is whether the plug-in
+    is RankStudio's.
     """
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))

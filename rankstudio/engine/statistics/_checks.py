@@ -27,8 +27,9 @@ def checked_level(value: Any, name: str = "level") -> float:
 def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
     """Return numbers or NaN as a float64 array with one axis.
 
-    ``name`` is that of the parameter, and ``size`` the required number of values, if
-    any. Raise ParameterError for infinite values, another shape or another size.
+    ``name`` is that of the parameter, and ``size`` the required number of
+    values, if any. Raise ParameterError for infinite values, another shape or
+    another size.
     """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or (size is not None and vector.size != size):

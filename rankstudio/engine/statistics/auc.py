@@ -1,7 +1,7 @@
 """The area under the ROC curve of predictions of documents that were held out (Airola 2011, section 5.4).
 
-With labels of more than two values it is the share of pairs of different labels that
-are in the right order; pairs of equal scores count half.
+With labels of more than two values it is the share of pairs of different labels
+that are in the right order; pairs of equal scores count half.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
     """Return the AUC over all pairs of documents of the same fold.
 
-    The AUC is the share of pairs of documents with different labels in which the one
-    with the higher label has the higher score. The documents of a fold have scores of
-    the same model, and so can be compared.
+    The AUC is the share of pairs of documents with different labels in which
+    the one with the higher label has the higher score. The documents of a fold
+    have scores of the same model, and so can be compared.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     Returns
     -------
     float
-        Every pair within a fold counts once; folds with a single label do not count.
-        NaN if no fold has two labels.
+        Every pair within a fold counts once; folds with a single label do not
+        count. NaN if no fold has two labels.
     """
     score_vector, truth = _score_and_label_vectors(scores, labels)
     groups = np.asarray(folds)
@@ -123,10 +123,10 @@ def auc_interval(
 
     Notes
     -----
-    With V_i, the share of irrelevant documents below a relevant one, and W_j, the share
-    of relevant documents above an irrelevant one, ties one half, the variance is s²(V)
-    / m₊ + s²(W) / m₋: O(m log m). If all pairs are in the right order, the interval is
-    a single point, even for few pairs.
+    With V_i, the share of irrelevant documents below a relevant one, and W_j,
+    the share of relevant documents above an irrelevant one, ties one half, the
+    variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). If all pairs are in the
+    right order, the interval is a single point, even for few pairs.
     """
     return mean_auc_interval([(scores, relevant)], level)
 
@@ -149,9 +149,9 @@ def mean_auc_interval(
 
     Notes
     -----
-    The models are fixed: their documents differ, so the variance of the sum is the sum
-    of the variances. The interval does not include how other training documents would
-    change the models.
+    The models are fixed: their documents differ, so the variance of the sum is
+    the sum of the variances. The interval does not include how other training
+    documents would change the models.
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
@@ -174,8 +174,8 @@ def mean_auc_interval(
 def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
     """Return (AUC, variance of it by DeLong's formula) of a ranking.
 
-    ``scores`` and ``relevant`` (whether each document is relevant) have shape (m,).
-    Return NaN with fewer than two relevant or two other documents.
+    ``scores`` and ``relevant`` (whether each document is relevant) have shape
+    (m,). Return NaN with fewer than two relevant or two other documents.
     """
     truth = np.asarray(relevant, dtype=np.bool_)
     score_vector = row("scores", scores, truth.size)
@@ -183,8 +183,8 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
-    # For each relevant document, the share of others with lower scores; then, for each
-    # other document, the share of relevant ones with higher scores.
+    # For each relevant document, the share of others with lower scores; then,
+    # for each other document, the share of relevant ones with higher scores.
     above = _counts_below(higher, lower) / lower.size
     below = 1.0 - _counts_below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size

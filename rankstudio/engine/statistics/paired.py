@@ -1,7 +1,7 @@
 """Paired comparison of two runs by their values of a measure in each query.
 
-Fisher's randomisation test sums under many assignments of signs, eight signs at a time.
-Wilcoxon's signed-rank test leaves zeros out and averages ties.
+Fisher's randomisation test sums under many assignments of signs, eight signs at
+a time. Wilcoxon's signed-rank test leaves zeros out and averages ties.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ def compare_paired(
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of one measure in the same queries, in the same order. Queries with NaN
-        in either run (such as the disagreement error of a query without a pair) are
-        left out.
+        Values of one measure in the same queries, in the same order. Queries
+        with NaN in either run (such as the disagreement error of a query
+        without a pair) are left out.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
     n_assignments : int, default 100000
@@ -147,19 +147,20 @@ def compare_paired(
 def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     """Test with Student's paired t, two-sided, whether the mean difference over all queries is 0.
 
-    t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in its
-    denominator), against Student's distribution with Q - 1 degrees of freedom (Student
+    t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in
+    its denominator), against Student's distribution with Q - 1 degrees of
+    freedom (Student
     1908).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries. A query
-    with NaN in either is left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries.
+    A query with NaN in either is left out.
 
     Returns
     -------
     PairedT
-        p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding,
-        or there is a single query, there is no standard error: t = 0 and p = 1, even if
-        the runs differ by a constant. NaN without a query.
+        p in [0, 1]; 0 only if it underflows. If the differences vary only by
+        rounding, or there is a single query, there is no standard error: t = 0
+        and p = 1, even if the runs differ by a constant. NaN without a query.
     """
     from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed; scipy.stats takes a second
 
@@ -170,8 +171,8 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
-    # Scaling by a power of two keeps all digits, and keeps squares of tiny numbers from
-    # underflowing.
+    # Scaling by a power of two keeps all digits, and keeps squares of tiny
+    # numbers from underflowing.
     _, exponent = np.frexp(np.abs(difference).max())
     difference = np.ldexp(difference, -int(exponent))
     t = float(np.mean(difference) / np.sqrt(np.var(difference, ddof=1) / left.size))
@@ -183,13 +184,13 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the mean difference: the percentile bootstrap over queries.
 
-    Queries are drawn with replacement, as many as there are; the interval contains the
-    middle part of the mean differences of the samples (Efron 1979; Efron & Tibshirani
-    1993, chapter 13).
+    Queries are drawn with replacement, as many as there are; the interval
+    contains the middle part of the mean differences of the samples (Efron 1979;
+    Efron & Tibshirani 1993, chapter 13).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
-    which those with NaN in either are left out. ``n`` samples are drawn with the seed.
-    Infinite values, or numbers out of range, are a ParameterError.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
+    of which those with NaN in either are left out. ``n`` samples are drawn with
+    the seed. Infinite values, or numbers out of range, are a ParameterError.
 
     Returns
     -------
@@ -198,8 +199,8 @@ def bootstrap_interval(
 
     Notes
     -----
-    O(nQ). With few queries the interval is slightly too narrow, because the sample's
-    standard deviation, with denominator Q, replaces the population's.
+    O(nQ). With few queries the interval is slightly too narrow, because the
+    sample's standard deviation, with denominator Q, replaces the population's.
     """
     level = checked_level(level)
     n = between("n", n, 1)
@@ -224,8 +225,8 @@ def bootstrap_interval(
 def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
     """Return (mean of the first minus the second run, its lowest and highest value).
 
-    The last two are the limits of its bootstrap interval of 95 %. All are NaN without a
-    query with values of both runs.
+    The last two are the limits of its bootstrap interval of 95 %. All are NaN
+    without a query with values of both runs.
     """
     left, right = paired_rows(a, b)
     mean = float(np.mean(left - right)) if left.size else np.nan
@@ -241,9 +242,9 @@ def win_tie_loss(
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
-    which those with NaN in either are left out. Differences up to ``tolerance`` count
-    as equal.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
+    of which those with NaN in either are left out. Differences up to
+    ``tolerance`` count as equal.
     """
     if not 0 <= tolerance < np.inf:
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")
@@ -290,8 +291,8 @@ def holm(p_values: ArrayLike) -> Floats:
 _BYTES_AT_ONCE = 1 << 24
 # assignments of signs at a time, so that memory does not grow with 2^n
 _ASSIGNMENTS_AT_ONCE = 1 << 20
-# The signs of eight differences for each byte, shape (256, 8): -1 for a bit that is
-# set.
+# The signs of eight differences for each byte, shape (256, 8): -1 for a bit
+# that is set.
 _SIGNS = 1.0 - 2.0 * np.unpackbits(
     np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
 )
@@ -300,38 +301,39 @@ _SIGNS = 1.0 - 2.0 * np.unpackbits(
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:
     """Test with Fisher's randomisation, two-sided, whether the two runs are exchangeable in every query.
 
-    If they are, each difference could have had the opposite sign. The p value is the
-    share of sign assignments whose mean is at least as far from 0 as the observed one.
+    If they are, each difference could have had the opposite sign. The p value
+    is the share of sign assignments whose mean is at least as far from 0 as the
+    observed one.
 
     Parameters
     ----------
     a, b : array-like of shape (Q,)
         Values of two runs in the same queries. Queries with NaN in either are left out.
     n : int, default 100000
-        Number of assignments drawn, 1 or more. If there are no more than that (2^Q),
-        all are counted and p is exact. Queries with difference 0 do not count in Q,
-        because their sign has no effect.
+        Number of assignments drawn, 1 or more. If there are no more than that
+        (2^Q), all are counted and p is exact. Queries with difference 0 do not
+        count in Q, because their sign has no effect.
     seed : int, default 0
         Seed of the draw, 0 or more.
 
     Returns
     -------
     float
-        (count + 1) / (n + 1) if assignments are drawn, because the observed one is
-        among the possible ones; never 0. 1 if all differences are 0. NaN without a
-        query.
+        (count + 1) / (n + 1) if assignments are drawn, because the observed one
+        is among the possible ones; never 0. 1 if all differences are 0. NaN
+        without a query.
 
     Notes
     -----
-    O(nQ / 8): sums of eight differences at a time come from a table of their 256 sign
-    combinations. Means that differ by no more than rounding count as equal; ties are
-    common, because measures such as P@10 take few values.
+    O(nQ / 8): sums of eight differences at a time come from a table of their
+    256 sign combinations. Means that differ by no more than rounding count as
+    equal; ties are common, because measures such as P@10 take few values.
 
     References
     ----------
-    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan & Carterette
-    (2007), A comparison of statistical significance tests for information retrieval
-    evaluation, CIKM.
+    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan &
+    Carterette (2007), A comparison of statistical significance tests for
+    information retrieval evaluation, CIKM.
     """
     n = between("n", n, 1)
     seed = between("seed", seed, 0)
@@ -412,34 +414,35 @@ class SignedRanks(NamedTuple):
 def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     """Test with Wilcoxon's signed ranks, two-sided, whether differences are symmetric about 0.
 
-    The absolute differences are ranked, and each rank has the sign of its difference.
-    Queries without a difference are removed first, as in Wilcoxon, and equal absolute
-    differences share the mean of their ranks. Differences within rounding count as
-    equal, and as 0.
+    The absolute differences are ranked, and each rank has the sign of its
+    difference. Queries without a difference are removed first, as in Wilcoxon,
+    and equal absolute differences share the mean of their ranks. Differences
+    within rounding count as equal, and as 0.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries, of
-    which those with NaN in either are left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
+    of which those with NaN in either are left out.
 
     Returns
     -------
     SignedRanks
-        For up to 50 differences p is the share of all 2^n sign assignments whose sum of
-        positive ranks is at least as far from its mean n(n + 1) / 4, with or without
-        ties; for more it is that of the normal distribution with the same variance, a
-        quarter of the sum of squared ranks. 1 if all differences are 0. NaN without a
-        query.
+        For up to 50 differences p is the share of all 2^n sign assignments
+        whose sum of positive ranks is at least as far from its mean n(n + 1) /
+        4, with or without ties; for more it is that of the normal distribution
+        with the same variance, a quarter of the sum of squared ranks. 1 if all
+        differences are 0. NaN without a query.
 
     Notes
     -----
     O(n log n), plus O(n³) integer operations for up to 50 differences.
 
-    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which are
-    frequent in measures, and treats rounding errors as differences.
+    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which
+    are frequent in measures, and treats rounding errors as differences.
 
     References
     ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1.
-    Pratt & Gibbons (1981), Concepts of Nonparametric Theory, chapter 3.
+    Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics
+    Bulletin 1. Pratt & Gibbons (1981), Concepts of Nonparametric Theory,
+    chapter 3.
     """
     left, right = paired_rows(a, b)
     if left.size == 0:
@@ -460,8 +463,8 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     """Return twice the rank, from 1, of each of n numbers from 0 up.
 
-    Numbers that differ by no more than ``rounding`` from the next one share the mean of
-    their ranks. Twice that is a whole number.
+    Numbers that differ by no more than ``rounding`` from the next one share the
+    mean of their ranks. Twice that is a whole number.
     """
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
@@ -477,13 +480,14 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
 def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
-    That is the share of all assignments of signs to the ranks whose sum of positive
-    ranks is at least as far from its mean. ``doubled`` has twice the rank of each of n
-    differences, and ``positive`` is twice the sum of the positive ones.
+    That is the share of all assignments of signs to the ranks whose sum of
+    positive ranks is at least as far from its mean. ``doubled`` has twice the
+    rank of each of n differences, and ``positive`` is twice the sum of the
+    positive ones.
     """
     total = int(doubled.sum())
-    # The number of assignments of the ranks so far, at most 2^50, by the sum of the
-    # positive ranks.
+    # The number of assignments of the ranks so far, at most 2^50, by the sum of
+    # the positive ranks.
     counts = np.zeros(total + 1, dtype=np.int64)
     counts[0] = 1
     for rank in doubled.tolist():

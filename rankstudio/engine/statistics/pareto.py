@@ -28,8 +28,8 @@ def pareto_front(
     Returns
     -------
     ndarray of int64
-        Positions, by ascending size; values strictly improve along it. Ties go to the
-        first model.
+        Positions, by ascending size; values strictly improve along it. Ties go
+        to the first model.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def pareto_front(
     O(c log c).
     """
     size, gain = _sizes_and_gains(sizes, values, higher_is_better)
-    # Sort by size, then by falling gain. The sort is stable, so that the first of equal
-    # models comes first.
+    # Sort by size, then by falling gain. The sort is stable, so that the first
+    # of equal models comes first.
     order = np.lexsort((-gain, size))
     order = order[np.isfinite(gain[order])]
     if order.size == 0:
@@ -56,16 +56,16 @@ def one_standard_error(
 ) -> int:
     """Return the smallest model whose mean is within one standard error of the best mean.
 
-    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and Regression
-    Trees, section 3.4.3: the standard error is that of the best model, the smallest of
-    the best if there are several.
+    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and
+    Regression Trees, section 3.4.3: the standard error is that of the best
+    model, the smallest of the best if there are several.
 
     Parameters
     ----------
     means, errors : array-like of shape (c,)
-        Means of the measure over the folds, and standard deviations over √folds. Models
-        with a NaN mean are excluded. A NaN error, as for a single fold, counts as 0:
-        only models as good as the best qualify.
+        Means of the measure over the folds, and standard deviations over
+        √folds. Models with a NaN mean are excluded. A NaN error, as for a
+        single fold, counts as 0: only models as good as the best qualify.
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     higher_is_better : bool, default True
@@ -78,8 +78,8 @@ def one_standard_error(
     Raises
     ------
     ParameterError
-        For rows of different lengths, infinite values, a negative error, or only NaN
-        means.
+        For rows of different lengths, infinite values, a negative error, or
+        only NaN means.
     """
     size, gain = _sizes_and_gains(sizes, means, higher_is_better, "means")
     error = row("errors", errors, size.size)
@@ -101,9 +101,9 @@ def _sizes_and_gains(
 ) -> tuple[Floats, Floats]:
     """Return (sizes, gains) of c models as arrays of shape (c,).
 
-    The gains are the values, negated if lower is better, and -inf, the worst gain, for
-    NaN. ``name`` is that of the values. Raise ParameterError for rows of different
-    lengths, infinite values, or a missing size.
+    The gains are the values, negated if lower is better, and -inf, the worst
+    gain, for NaN. ``name`` is that of the values. Raise ParameterError for rows
+    of different lengths, infinite values, or a missing size.
     """
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)

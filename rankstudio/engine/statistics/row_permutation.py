@@ -19,8 +19,7 @@ def permuted_rows(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     seed, number : int
-        The order is the one of this number
-        among those of the seed.
+        The order is the one of this number among those of the seed.
     among : ndarray of shape (m,), optional
         Rows to permute; all by default.
     """

@@ -1,8 +1,8 @@
 """Entries of BibTeX: read, written, and told in a line of plain text.
 
-The reader takes what RankStudio and plug-ins give: entries with values in braces, in quotation marks, or as
-numbers, and lines of comments between them. It has no ``@string`` and no ``#``, so that each entry can be
-copied alone.
+The reader takes what RankStudio and plug-ins give: entries with values in
+braces, in quotation marks, or as numbers, and lines of comments between them.
+It has no ``@string`` and no ``#``, so that each entry can be copied alone.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _LETTERS = {
     "textbraceleft": "{",
     "textbraceright": "}",
 }
-# What escaping.py writes for other characters; the longest first, as a part of it may
-# be the LaTeX of another character.
+# What escaping.py writes for other characters; the longest first, as a part of
+# it may be the LaTeX of another character.
 _WRITTEN = {latex: sign for sign, latex in table("export", "latex.toml").items()}
 _WRITTEN |= {"~": " ", "{": "", "}": "", "$": ""}
 _LATEX = re.compile(
@@ -109,8 +109,8 @@ class BibEntry:
     def line(self) -> str:
         """The entry as one line of plain text, such as for a list of references.
 
-        Authors and year come first, then title, journal or book with volume, number and
-        pages, note and address. Fields that are absent are left out.
+        Authors and year come first, then title, journal or book with volume,
+        number and pages, note and address. Fields that are absent are left out.
         """
         year = self.plain("year")
         container = next(
@@ -145,14 +145,14 @@ def parse_bibtex(text: str) -> tuple[BibEntry, ...]:
     Returns
     -------
     tuple of BibEntry
-        The entries in their order, with kinds and names of fields in lower case, and
-        each value on one line.
+        The entries in their order, with kinds and names of fields in lower
+        case, and each value on one line.
 
     Raises
     ------
     ParameterError
-        If the text is not BibTeX, names a field or a key twice, or has a value in which
-        braces do not match.
+        If the text is not BibTeX, names a field or a key twice, or has a value
+        in which braces do not match.
 
     Examples
     --------
@@ -216,8 +216,9 @@ def plain_text(value: str) -> str:
 def _plain_sign(match: re.Match[str]) -> str:
     """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
 
-    The groups of the match say which it is: a letter with an accent, a command with a
-    name, an escaped sign, or one of the signs that LaTeX writes otherwise.
+    The groups of the match say which it is: a letter with an accent, a command
+    with a name, an escaped sign, or one of the signs that LaTeX writes
+    otherwise.
     """
     if match["accent"]:
         # The letter and a combining accent become one character.
@@ -281,8 +282,8 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 def _value(text: str, position: int) -> tuple[str, int]:
     """Return the value of a field at a position, and the position after it.
 
-    The value is a number, or a text without its outer braces or quotation marks. Raise
-    ParameterError for anything else.
+    The value is a number, or a text without its outer braces or quotation
+    marks. Raise ParameterError for anything else.
     """
     number = _NUMBER.match(text, position)
     if number is not None:
@@ -293,8 +294,8 @@ def _value(text: str, position: int) -> tuple[str, int]:
             text[position : position + 40],
             "{value}, a text in quotation marks, or a number",
         )
-    # A value ends at the sign outside of all inner braces. Backslashes do not matter:
-    # BibTeX counts \{ as a brace.
+    # A value ends at the sign outside of all inner braces. Backslashes do not
+    # matter: BibTeX counts \{ as a brace.
     depth = 0
     closing = "}" if first == "{" else '"'
     for index in range(position + 1, len(text)):

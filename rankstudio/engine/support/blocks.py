@@ -1,8 +1,8 @@
 """Work in blocks, for calls that hold the interpreter lock and so would block a window.
 
-NumPy releases the lock while it computes, except in ``reduceat``, ``accumulate`` and
-``repeat`` along an axis of a matrix. SciPy's LAPACK never releases it. Between two
-blocks other threads can run.
+NumPy releases the lock while it computes, except in ``reduceat``,
+``accumulate`` and ``repeat`` along an axis of a matrix. SciPy's LAPACK never
+releases it. Between two blocks other threads can run.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
-    # A row inside the last group gives the end of the group; unique() removes the
-    # repetition.
+    # A row inside the last group gives the end of the group; unique() removes
+    # the repetition.
     yield from pairwise(np.unique(np.append(begins, ptr.size - 1)).tolist())
 
 
 def solve_lower(factor: Floats, right: Floats) -> Floats:
     """Solve L X = B for a lower triangular matrix L, and return X = L⁻¹ B.
 
-    ``factor`` is L, of shape (n, n), and ``right`` is B, of shape (n, c). X has shape
-    (n, c) and is stored by columns, as SciPy would return it. Columns are solved in
-    groups, so that no call takes long. O(n²c).
+    ``factor`` is L, of shape (n, n), and ``right`` is B, of shape (n, c). X has
+    shape (n, c) and is stored by columns, as SciPy would return it. Columns are
+    solved in groups, so that no call takes long. O(n²c).
     """
     from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 

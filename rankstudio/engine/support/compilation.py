@@ -1,8 +1,8 @@
 """Announcement of the compilation of kernels, which happens once on a computer and takes a while.
 
-numba announces kernels that it compiles, but not kernels that it reads from its cache
-on disk. A message on each kernel is logged. Window and terminal listen to the log, and
-need not import numba for that.
+numba announces kernels that it compiles, but not kernels that it reads from its
+cache on disk. A message on each kernel is logged. Window and terminal listen to
+the log, and need not import numba for that.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def announced(tell: Callable[[str], None]) -> Iterator[None]:
 def announce(kernel: str) -> None:
     """Log that the compilation of a kernel starts, in the language of the user.
 
-    The message has the name of the kernel or, for those of a study of the sample data,
-    "3 of 20".
+    The message has the name of the kernel or, for those of a study of the
+    sample data, "3 of 20".
     """
     label = kernel
     with in_english(False):  # also while a report is written, which is in English

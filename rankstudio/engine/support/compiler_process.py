@@ -1,8 +1,8 @@
 """A process that compiles kernels for this one, into the cache on the disk from which both read.
 
-numba's compiler is Python: it holds the interpreter for tenths of a second at a time,
-and a window in the same process would freeze. A process without a window compiles for
-itself.
+numba's compiler is Python: it holds the interpreter for tenths of a second at a
+time, and a window in the same process would freeze. A process without a window
+compiles for itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rankstudio.engine.support.compilation import announce
 class CompilerProcess:
     """Compiles kernels in another process, which starts with the first kernel that is not in the cache.
 
-    The process ends with the calling one. Only one thread calls at a time, because it
-    holds numba's compiler lock.
+    The process ends with the calling one. Only one thread calls at a time,
+    because it holds numba's compiler lock.
 
     Attributes
     ----------
@@ -89,8 +89,8 @@ def compiler_process() -> CompilerProcess:
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs this module, connected by its input and output.
 
-    It ends when its input is closed, that is, with this process. In a session of its
-    own, Ctrl+C does not reach it.
+    It ends when its input is closed, that is, with this process. In a session
+    of its own, Ctrl+C does not reach it.
     """
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(

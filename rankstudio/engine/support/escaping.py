@@ -1,9 +1,10 @@
 """Names and other texts of unknown origin in generated files: the one place that escapes them.
 
-A feature name comes from a data file, a version from a study, and either may be from
-another author. Each function below takes any text and returns one that its target reads
-as text. Each is a single pass over the characters with a list of allowed ones. No
-output is changed again, so that no replacement can undo another.
+A feature name comes from a data file, a version from a study, and either may be
+from another author. Each function below takes any text and returns one that its
+target reads as text. Each is a single pass over the characters with a list of
+allowed ones. No output is changed again, so that no replacement can undo
+another.
 
 ============================================ =====================================================
 Target                                       Function
@@ -37,14 +38,14 @@ from rankstudio.engine.support.resources import table
 Comment = Literal["c", "python", "sql", "tex", "bibtex", "hash"]
 
 _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
-    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no line end
-    # disappears.
+    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no
+    # line end disappears.
     "c": frozenset("!\"#$%&'()*+,-.:;<=>@[]^_`{|}~"),
-    # Without : and = there is no "coding: utf-7", which would change how the rest of
-    # the file is read.
+    # Without : and = there is no "coding: utf-7", which would change how the
+    # rest of the file is read.
     "python": frozenset("!\"#$%&'()*+,-./;<>?@[]^_`{|}~"),
-    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands, within
-    # comments, too.
+    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands,
+    # within comments, too.
     "sql": frozenset("!#%&()+,-.<=>[]^_{|}~"),
     "tex": frozenset(string.punctuation) - {"\\"},
     # BibTeX reads @ as the beginning of an entry, within comments, too.
@@ -157,8 +158,8 @@ def bibtex_escaped(text: str) -> str:
 def shell_command(words: Sequence[str]) -> str:
     r"""Return a command as one line for a POSIX shell.
 
-    Invisible characters are written as ``$'\033'``, because terminals would execute
-    them when printed or pasted.
+    Invisible characters are written as ``$'\033'``, because terminals would
+    execute them when printed or pasted.
     """
     return " ".join(
         shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words

@@ -21,9 +21,9 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 def release(array: NDArray[Any]) -> None:
     """Release the pages of an array mapped from a file; do nothing for an array in memory.
 
-    Pages count as memory of the process once they are read. The values, including
-    written ones, stay in the file, and are read again on demand. On systems without
-    such a call, the system decides.
+    Pages count as memory of the process once they are read. The values,
+    including written ones, stay in the file, and are read again on demand. On
+    systems without such a call, the system decides.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def release(array: NDArray[Any]) -> None:
     # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array: a page at its edge may belong to another array,
-    # too.
+    # Only whole pages of the array: a page at its edge may belong to another
+    # array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -57,8 +57,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     shape : tuple of int
         Shape with at least one element.
     folder : Path
-        Folder of the file: on a disk, because the system's folder for temporary files
-        may be memory.
+        Folder of the file: on a disk, because the system's folder for temporary
+        files may be memory.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:
-        # Allocate all pages now: writing to a page for which the disk has no room would
-        # end the process.
+        # Allocate all pages now: writing to a page for which the disk has no
+        # room would end the process.
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         else:
@@ -80,8 +80,9 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
 def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     """Return some rows of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), ``rows`` shape (m',), the result (m', n). ``folder`` is that of
-    the new file, which disappears with the array. O(m'n), block by block.
+    X has shape (m, n), ``rows`` shape (m',), the result (m', n). ``folder`` is
+    that of the new file, which disappears with the array. O(m'n), block by
+    block.
     """
     selected = empty_in_file((rows.size, X.shape[1]), folder)
     for block in _row_blocks(rows.size, X.shape[1]):
@@ -96,8 +97,9 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
 def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     """Return some columns of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), the result (m, k) for k column numbers. ``folder`` is that of
-    the new file, which disappears with the array. O(mk), block by block.
+    X has shape (m, n), the result (m, k) for k column numbers. ``folder`` is
+    that of the new file, which disappears with the array. O(mk), block by
+    block.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
     for rows in _row_blocks(*X.shape):
@@ -111,8 +113,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as the rows of an array in memory.
 
-    X has shape (m, n), the result (k, m) for k columns. If X is mapped from a file, it
-    is read block by block, and the pages that were read are released. O(mk).
+    X has shape (m, n), the result (k, m) for k columns. If X is mapped from a
+    file, it is read block by block, and the pages that were read are released.
+    O(mk).
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
@@ -126,8 +129,8 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return matrices with n columns, one below the other, mapped from a new file.
 
-    ``folder`` is that of the file, which disappears with the array. O(mn) for m rows in
-    all, block by block.
+    ``folder`` is that of the file, which disappears with the array. O(mn) for m
+    rows in all, block by block.
     """
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
     first_row = 0

@@ -168,8 +168,8 @@ def temporary_folder() -> Path:
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """Provide a temporary file with some content in the folder of ``path``.
 
-    ``pieces`` are the content. At the end of the with statement the file is removed,
-    unless it was renamed.
+    ``pieces`` are the content. At the end of the with statement the file is
+    removed, unless it was renamed.
     """
     # Files that a process left behind when it was ended.
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")
@@ -180,8 +180,8 @@ def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
-        # mkstemp makes files that only their owner may read; results are as public as
-        # their folder.
+        # mkstemp makes files that only their owner may read; results are as
+        # public as their folder.
         temporary_path.chmod(0o666 & ~_umask())
         yield temporary_path
     finally:

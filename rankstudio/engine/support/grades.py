@@ -44,9 +44,9 @@ class Grading:
     def id_ranks(self) -> Ints | None:
         """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Equal scores are ordered by descending rank. A query with a document without id
-        uses the positions of its documents, so that the order within a query never
-        depends on other queries.
+        Equal scores are ordered by descending rank. A query with a document
+        without id uses the positions of its documents, so that the order within
+        a query never depends on other queries.
         """
         return self.find_ranks()
 
@@ -73,8 +73,8 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     ----------
     gradings : sequence of Grading
     rows : sequence of ndarray
-        Rows of the documents of each grading in their part. They are the ranks of a
-        part without ids, so that the last document comes first.
+        Rows of the documents of each grading in their part. They are the ranks
+        of a part without ids, so that the last document comes first.
     """
     return Grading(
         max(grading.greatest_grade for grading in gradings),
@@ -90,9 +90,9 @@ def greatest(labels: Floats) -> float:
 def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
     """Return the rank of each document's id among those of its query, as shape (m,).
 
-    ``ids`` are in the order of the documents, "" for a missing id, and ``query_ptr``
-    has the first row of each query, followed by m. Return None if no query has all its
-    ids.
+    ``ids`` are in the order of the documents, "" for a missing id, and
+    ``query_ptr`` has the first row of each query, followed by m. Return None if
+    no query has all its ids.
 
     Notes
     -----
@@ -130,8 +130,8 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     """Return the ranks of document ids of several parts, one after the other.
 
-    A part without ids has its rows as ranks: ``rows`` has those of each part. Return
-    None if no part has ids.
+    A part without ids has its rows as ranks: ``rows`` has those of each part.
+    Return None if no part has ids.
     """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):

@@ -1,23 +1,24 @@
 """Decorators that compile functions by numba, and keep their types for the type checker.
 
-Compiled code is cached on disk. It runs without the interpreter lock, so that a window
-in the same process continues while a kernel works. A kernel is compiled again if its
-file has changed, or the file of a kernel that it imports. A changed constant of a
-module without kernels is not noticed.
+Compiled code is cached on disk. It runs without the interpreter lock, so that a
+window in the same process continues while a kernel works. A kernel is compiled
+again if its file has changed, or the file of a kernel that it imports. A
+changed constant of a module without kernels is not noticed.
 
-The first run on a computer waits for the compiler. A function that only kernels call is
-neither wrapped for Python nor cached on disk, which halves the time of compilation.
-Assignments to slices, ``reshape`` and error messages each compile seconds of numba's
-own library; loops do not.
+The first run on a computer waits for the compiler. A function that only kernels
+call is neither wrapped for Python nor cached on disk, which halves the time of
+compilation. Assignments to slices, ``reshape`` and error messages each compile
+seconds of numba's own library; loops do not.
 
-Faulty files of kernels neither end a run nor change a result. numba itself does not
-check them. Here no folder is used that another user can write to, and each file ends
-with a digest of its bytes, its name, the version of numba and the compiled source. Code
-is stored for its types and its processor. If it does not fit, it is compiled again.
+Faulty files of kernels neither end a run nor change a result. numba itself does
+not check them. Here no folder is used that another user can write to, and each
+file ends with a digest of its bytes, its name, the version of numba and the
+compiled source. Code is stored for its types and its processor. If it does not
+fit, it is compiled again.
 
-A bundled program contains kernels in a folder that is only read, and checked in the
-same way. If no folder can be written, a temporary one is used for this process and
-those it starts. If that fails, too, nothing is cached.
+A bundled program contains kernels in a folder that is only read, and checked in
+the same way. If no folder can be written, a temporary one is used for this
+process and those it starts. If that fails, too, nothing is cached.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    If no safe folder can be written, a temporary one is used from now on or, without
-    such a folder, a cache that stores nothing.
+    If no safe folder can be written, a temporary one is used from now on or,
+    without such a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -80,8 +81,9 @@ def _checked_cache(
 ) -> _KernelCache:
     """Return a cache if its folder is safe from other users.
 
-    Only this user, or the one who installed the program, may be able to write there.
-    Its contents are unpickled and run: the digests show damage, but not malicious code.
+    Only this user, or the one who installed the program, may be able to write
+    there. Its contents are unpickled and run: the digests show damage, but not
+    malicious code.
 
     Raises
     ------
@@ -120,8 +122,9 @@ def only_ours(folder: Path, source: Path) -> bool:
 def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
-    Processes that this one starts use it, too. ``reason`` is the warning's first
-    sentence; "" for the usual one. Cached, so that it happens only once per reason.
+    Processes that this one starts use it, too. ``reason`` is the warning's
+    first sentence; "" for the usual one. Cached, so that it happens only once
+    per reason.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -179,9 +182,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for some types of arguments (``sig``), or None.
 
-        It comes from the cache, from the kernels shipped with the program, or from
-        another process that compiles it now. After None, numba compiles it in this
-        process.
+        It comes from the cache, from the kernels shipped with the program, or
+        from another process that compiles it now. After None, numba compiles it
+        in this process.
         """
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
@@ -214,8 +217,8 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        # If two processes write at the same time, the index may be from one and the
-        # code from the other.
+        # If two processes write at the same time, the index may be from one and
+        # the code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
@@ -272,9 +275,9 @@ _REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 class _Compilations(event.Listener):  # type: ignore[misc]
     """Announces the kernels that numba compiles, and disables garbage collection during compilation.
 
-    A kernel and the library code that it needs make hundreds of thousands of objects.
-    Repeated searches among all objects took a sixth of the time, and each blocked the
-    window for 100 ms.
+    A kernel and the library code that it needs make hundreds of thousands of
+    objects. Repeated searches among all objects took a sixth of the time, and
+    each blocked the window for 100 ms.
     """
 
     def __init__(self) -> None:
@@ -312,8 +315,9 @@ class _Compiler(Protocol):
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles a function by numba when it is first called.
 
-    ``is_cached`` is whether the code is stored on disk, ``options`` are those of numba.
-    Division by zero follows IEEE, as in NumPy, and other threads can run meanwhile.
+    ``is_cached`` is whether the code is stored on disk, ``options`` are those
+    of numba. Division by zero follows IEEE, as in NumPy, and other threads can
+    run meanwhile.
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 

@@ -41,8 +41,9 @@ def parse_sum(text: str, names: Sequence[str], parameter: str) -> tuple[Product,
     Parameters
     ----------
     text : str
-        Products separated by ``+``. A product consists of factors separated by ``*``: at
-        least one name, and any numbers greater than 0, such as ``0.5`` or ``2^-3``.
+        Products separated by ``+``. A product consists of factors separated by
+        ``*``: at least one name, and any numbers greater than 0, such as
+        ``0.5`` or ``2^-3``.
     names : sequence of str
         Names that may be used.
     parameter : str
@@ -126,8 +127,9 @@ class _Parser:
     def error(self, expected: str) -> ParameterError:
         """Return the error for the text at the present position.
 
-        ``expected`` is a template, whose fields are filled here: the allowed names, the
-        position, which counts from 1, and the maximum number of factors.
+        ``expected`` is a template, whose fields are filled here: the allowed
+        names, the position, which counts from 1, and the maximum number of
+        factors.
         """
         text = expected.format(
             names=", ".join(self._names),

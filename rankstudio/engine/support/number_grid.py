@@ -20,8 +20,9 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
     Parameters
     ----------
     text : str
-        Items separated by commas or blanks. An item is a number, a power (``2^-3``), or
-        a range with ``..`` or ``…``: of powers of one base, or of whole numbers.
+        Items separated by commas or blanks. An item is a number, a power
+        (``2^-3``), or a range with ``..`` or ``…``: of powers of one base, or
+        of whole numbers.
     name : str
         Name of the field, for the error message.
 
@@ -78,9 +79,9 @@ def _parsed_number(item: str, name: str) -> float:
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     """Return the numbers of a range such as "1..5" or "2^0..2^10", with both ends.
 
-    ``first`` and ``last`` are the texts of its ends, ``item`` the whole text and
-    ``name`` that of the field, for messages. Raise ParameterError if the range is
-    invalid.
+    ``first`` and ``last`` are the texts of its ends, ``item`` the whole text
+    and ``name`` that of the field, for messages. Raise ParameterError if the
+    range is invalid.
     """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
@@ -151,8 +152,8 @@ def format_grid(values: Sequence[float]) -> str:
 
 def format_number(value: float) -> str:
     """Format a number that is read back bit for bit, integers without a point."""
-    # Below 2^53, about 9e15, every whole number is a float, so that the digits are
-    # exact.
+    # Below 2^53, about 9e15, every whole number is a float, so that the digits
+    # are exact.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value)).replace("e-0", "e-")  # 1e-5, as everywhere else

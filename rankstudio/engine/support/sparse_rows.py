@@ -36,8 +36,9 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense if it and the products of its columns
-    take up to 256 MB each, or if it takes up to eight times the memory of the values.
+    A matrix of up to a million columns is dense if it and the products of its
+    columns take up to 256 MB each, or if it takes up to eight times the memory
+    of the values.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -47,9 +48,9 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
 class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
-    A selection of rows is again such a matrix, and a selection of columns is an array:
-    code that reads a few features at a time works for both kinds. The whole matrix is
-    converted to an array on demand, if it fits into memory.
+    A selection of rows is again such a matrix, and a selection of columns is an
+    array: code that reads a few features at a time works for both kinds. The
+    whole matrix is converted to an array on demand, if it fits into memory.
 
     Parameters
     ----------
@@ -190,8 +191,8 @@ class SparseRows:
     def with_values(self, values: Floats) -> SparseRows:
         """Return a matrix with the same positions of entries, but other values.
 
-        ``values`` are those of all entries, column by column. Entries that become 0 are
-        removed.
+        ``values`` are those of all entries, column by column. Entries that
+        become 0 are removed.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - as above
 
@@ -232,8 +233,8 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of K linear models for the m rows, of shape (K, m).
 
-        ``coefs`` has shape (K, n). Each score is summed in the order of the columns, so
-        that its last bits do not depend on the other models.
+        ``coefs`` has shape (K, n). Each score is summed in the order of the
+        columns, so that its last bits do not depend on the other models.
         """
         # Columns without a coefficient add nothing; a few columns are cut out first.
         used = np.flatnonzero(coefs.any(axis=0))

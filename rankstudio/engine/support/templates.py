@@ -22,8 +22,9 @@ def rendered(name: str, **values: object) -> str:
     name : str
         Name of a file below ``resources/templates``.
     **values : object
-        All texts in the values are escaped by :func:`~rankstudio.engine.support.escaping.html_text`; the
-        template marks markup as ``safe``.
+        All texts in the values are escaped by
+        :func:`~rankstudio.engine.support.escaping.html_text`; the template
+        marks markup as ``safe``.
 
     Raises
     ------

@@ -22,9 +22,9 @@ Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
-# Starting two threads and waiting for them took 80,000 ns on idle processors, and
-# several times that on busy ones; another call of started threads takes less. Threads
-# are used only if they gain much more than that.
+# Starting two threads and waiting for them took 80,000 ns on idle processors,
+# and several times that on busy ones; another call of started threads takes
+# less. Threads are used only if they gain much more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
 # A symmetric matrix of this order is decomposed in half a second by one thread.
@@ -36,8 +36,9 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    It is the number to which this thread is limited, otherwise the environment variable
-    RANKSTUDIO_THREADS, otherwise the number of processors available to this process.
+    It is the number to which this thread is limited, otherwise the environment
+    variable RANKSTUDIO_THREADS, otherwise the number of processors available to
+    this process.
 
     Raises
     ------
@@ -67,8 +68,9 @@ _LOAD_FILE = Path("/proc/loadavg")  # on Linux only
 def is_busy() -> bool:
     """Return whether other programs, or other threads of this one, use all processors now.
 
-    Work in small pieces, whose threads wait for each other after each piece, is then
-    faster on one thread. False where the system does not say (Windows, macOS).
+    Work in small pieces, whose threads wait for each other after each piece, is
+    then faster on one thread. False where the system does not say (Windows,
+    macOS).
     """
     try:
         # "0.20 0.18 0.12 1/80 11206": the load averages, then "running / all threads".
@@ -150,8 +152,8 @@ def share(
 ) -> None:
     """Call ``work(item)`` for each item, on this thread and on those of the executor.
 
-    At the end, this thread does not wait for threads that have not started, because
-    processors may be busy.
+    At the end, this thread does not wait for threads that have not started,
+    because processors may be busy.
 
     Parameters
     ----------
@@ -195,8 +197,8 @@ def share(
 def blas() -> ThreadpoolController:
     """Return the control over the threads of the BLAS libraries, numpy's and scipy's.
 
-    Cached, because finding them among all loaded libraries takes as long as a small
-    model.
+    Cached, because finding them among all loaded libraries takes as long as a
+    small model.
     """
     _load_blas_of_scipy()
     return ThreadpoolController().select(user_api="blas")
@@ -205,8 +207,8 @@ def blas() -> ThreadpoolController:
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS library before anything computes with it.
 
-    Its number of threads can be set only then. Loading one small library of SciPy that
-    needs it is faster than importing all of SciPy's linear algebra.
+    Its number of threads can be set only then. Loading one small library of
+    SciPy that needs it is faster than importing all of SciPy's linear algebra.
     """
     import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
@@ -220,8 +222,8 @@ def _load_blas_of_scipy() -> None:
 class _Steady:
     """A context manager that limits BLAS to one thread while any thread of this process is inside it.
 
-    The setting belongs to the process: the first thread that enters makes it, and the
-    last one that leaves restores the numbers of threads from before.
+    The setting belongs to the process: the first thread that enters makes it,
+    and the last one that leaves restores the numbers of threads from before.
     """
 
     def __init__(self) -> None:
@@ -260,12 +262,13 @@ class _Steady:
 def _set_blas_threads(counts: list[int]) -> None:
     """Set the number of threads of each BLAS library, from any thread.
 
-    For OpenBLAS, threadpoolctl allows a change only to the thread that made the first one, so that threads do
-    not interfere. Here that control is cleared, because :class:`_Steady` coordinates the threads.
+    For OpenBLAS, threadpoolctl allows a change only to the thread that made the
+    first one, so that threads do not interfere. Here that control is cleared,
+    because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
-        # Cleared before and after: earlier changes may be another thread's, and so may
-        # the next one.
+        # Cleared before and after: earlier changes may be another thread's, and
+        # so may the next one.
         take_over = getattr(library, "clear_controlling_thread", None)
         if take_over is not None:
             take_over(force=True)
@@ -277,18 +280,18 @@ def _set_blas_threads(counts: list[int]) -> None:
 STEADY = _Steady()
 """A context manager in which BLAS has one thread.
 
-With another number of threads, BLAS adds up sums in another order, and their last bits
-differ. Results that must be the same on every machine, in every process and beside any
-other work are computed inside. Several threads are used only for work in which the
-order of sums does not depend on them.
+With another number of threads, BLAS adds up sums in another order, and their
+last bits differ. Results that must be the same on every machine, in every
+process and beside any other work are computed inside. Several threads are used
+only for work in which the order of sums does not depend on them.
 """
 
 
 def steady_if_small(order: int) -> AbstractContextManager[object]:
     """Return a context in which a small matrix of some order is decomposed by one thread of BLAS.
 
-    Several threads gain little for small matrices, and on a busy computer they lose
-    much, as they wait for each other after each column.
+    Several threads gain little for small matrices, and on a busy computer they
+    lose much, as they wait for each other after each column.
     """
     return STEADY if order <= _MAX_STEADY_ORDER else nullcontext()
 
@@ -296,8 +299,9 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
     """Run a generator with the library BLAS limited to one thread.
 
-    Its items are passed on, and its value is returned. The limit holds only while the
-    generator itself computes, not while the receiver of its items does.
+    Its items are passed on, and its value is returned. The limit holds only
+    while the generator itself computes, not while the receiver of its items
+    does.
     """
     try:
         while True:

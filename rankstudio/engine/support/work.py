@@ -90,8 +90,8 @@ def told_as(
 ) -> Generator[WorkProgress, None, Value]:
     """Convert the events that a generator yields to events of progress.
 
-    ``change`` converts each of them; those that become None are dropped. The value of
-    the generator is returned.
+    ``change`` converts each of them; those that become None are dropped. The
+    value of the generator is returned.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def telling(
 ) -> Waiting[Value]:
     """Yield progress whenever a generator yields, and return its value.
 
-    The n-th item becomes the share n / ``most`` of the work called ``what``. Progress
-    events of the generator itself are passed on, and do not count.
+    The n-th item becomes the share n / ``most`` of the work called ``what``.
+    Progress events of the generator itself are passed on, and do not count.
     """
     steps = count()
     return told_as(

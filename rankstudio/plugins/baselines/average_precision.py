@@ -1,7 +1,7 @@
 """The loss of SVM-MAP and its slopes.
 
-The loss of a query is how far the margin of its most violated ranking is missed. The
-kernels search for that ranking (Yue et al. 2007, Algorithm 2).
+The loss of a query is how far the margin of its most violated ranking is
+missed. The kernels search for that ranking (Yue et al. 2007, Algorithm 2).
 """
 
 from __future__ import annotations
@@ -48,22 +48,24 @@ def _interleave(
 ) -> None:
     """Find for each irrelevant document of a query how many relevant ones are above it in the most violated ranking.
 
-    ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both kinds, descending.
-    ``harmonic`` has 1 + 1/2 + … + 1/k at k, and ``sums`` is work space. ``above[j]``
-    receives the result k for the j-th irrelevant document, from 1; ``above[0]`` is 0.
+    ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both kinds,
+    descending. ``harmonic`` has 1 + 1/2 + … + 1/k at k, and ``sums`` is work
+    space. ``above[j]`` receives the result k for the j-th irrelevant document,
+    from 1; ``above[0]`` is 0.
 
-    The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant
-    document (from 1) with k relevant documents above it contributes to H(y), wherever
-    the other documents are,
+    The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The j-th
+    irrelevant document (from 1) with k relevant documents above it contributes
+    to H(y), wherever the other documents are,
 
         sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) /
         (RN)
 
-    (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k,
-    this is ``value`` below. With harmonic numbers and cumulated scores, ``value`` takes
-    O(1). Each term of the sum decreases with j, so the best k never decreases with j.
-    Therefore the best k of two documents bound the best k of those between them, which
-    takes O((R + N) log N) for all documents, while the paper tries every pair.
+    (the paper's δ_j). Multiplied by R, and without the terms that do not depend
+    on k, this is ``value`` below. With harmonic numbers and cumulated scores,
+    ``value`` takes O(1). Each term of the sum decreases with j, so the best k
+    never decreases with j. Therefore the best k of two documents bound the best
+    k of those between them, which takes O((R + N) log N) for all documents,
+    while the paper tries every pair.
 
     ``above[j]`` receives k for the j-th irrelevant document; ``above[0]`` is 0.
     """
@@ -118,34 +120,34 @@ def most_violated(
     losses : ndarray of shape (Q,)
         Receives 1 - AP(y); 0 if all documents of a query are relevant or none is.
     slopes : ndarray of shape (m,)
-        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect
-        ranking y*.
+        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any
+        perfect ranking y*.
     """
     length = longest(ptr, first, last)
     values = np.empty(length)
     sums = np.empty(length + 1)
     places = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
-        # `order` has the relevant documents of a query first: from begin to middle,
-        # then to end.
+        # `order` has the relevant documents of a query first: from begin to
+        # middle, then to end.
         begin = ptr[q]
         end = ptr[q + 1]
         middle = begin + n_relevant[q]
         R = middle - begin
         N = end - middle
         losses[q] = 0.0
-        # A query without relevant or without irrelevant documents has no wrong order,
-        # and no loss.
+        # A query without relevant or without irrelevant documents has no wrong
+        # order, and no loss.
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
             continue
-        # Both groups by descending score; places[j + 1] counts the relevant ones above
-        # irrelevant one j.
+        # Both groups by descending score; places[j + 1] counts the relevant
+        # ones above irrelevant one j.
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, places)
-        # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of
-        # score.
+        # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per
+        # unit of score.
         pair = 2.0 / (R * N)
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - places[j + 1])
@@ -160,8 +162,8 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is the
-    same with scores instead of x.
+    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is
+    the same with scores instead of x.
 
     Parameters
     ----------
@@ -172,8 +174,8 @@ class AveragePrecisionLoss:
     Attributes
     ----------
     n_queries : int
-        Q', the number of queries with both relevant and other documents, over which the
-        mean is taken.
+        Q', the number of queries with both relevant and other documents, over
+        which the mean is taken.
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
@@ -188,8 +190,8 @@ class AveragePrecisionLoss:
         self.n_queries = int(
             ((self._n_relevant > 0) & (self._n_relevant < sizes)).sum()
         )
-        # Each query's relevant documents first. Each call leaves both parts sorted by
-        # score, and the next call finds them nearly sorted.
+        # Each query's relevant documents first. Each call leaves both parts
+        # sorted by score, and the next call finds them nearly sorted.
         self._order = np.lexsort(
             (~relevant, np.repeat(np.arange(sizes.size), sizes))
         ).astype(np.int64)
@@ -203,8 +205,8 @@ class AveragePrecisionLoss:
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centered within each query, which leaves the loss the same
-            and reduces rounding.
+            Scores, ideally centered within each query, which leaves the loss
+            the same and reduces rounding.
 
         Returns
         -------
@@ -224,8 +226,8 @@ class AveragePrecisionLoss:
     def sums(self, scores: Floats) -> tuple[float, Floats]:
         """Return the offset and the slopes (m,) of the tangent plane at scores (m,).
 
-        The plane is that of the sum of the losses over queries, not of the mean. The
-        loss at these scores is offset + slopes · scores.
+        The plane is that of the sum of the losses over queries, not of the
+        mean. The loss at these scores is offset + slopes · scores.
         """
         losses = np.empty(self._n_relevant.size)
         slopes = np.empty(scores.size)
@@ -282,8 +284,9 @@ class AveragePrecisionPlanes(Linear):
 class ShardedAveragePrecision:
     """The tangent planes of :class:`AveragePrecisionLoss`, as a ``PlaneProblem`` on shards.
 
-    Planes are sums over shards. Because scores of all documents are not in memory,
-    weights (n,) take the place of scores, and gradients (n,) the place of slopes.
+    Planes are sums over shards. Because scores of all documents are not in
+    memory, weights (n,) take the place of scores, and gradients (n,) the place
+    of slopes.
 
     Parameters
     ----------
@@ -326,8 +329,9 @@ def average_precision_sums(
 ) -> tuple[Floats, Floats]:
     """Return a shard's sums at weights (n,): loss, offset and number of queries in one array, and slopes (n,).
 
-    The loss is that of average precision. Its tangent plane at w has the value offset +
-    slopes · v at other weights v. ``least`` is the lowest relevant label.
+    The loss is that of average precision. Its tangent plane at w has the value
+    offset + slopes · v at other weights v. ``least`` is the lowest relevant
+    label.
     """
     queries = Queries(data.ptr)
     linear = Linear(data.X, queries)
@@ -343,8 +347,8 @@ def average_precision_sums(
 def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
     """Provide the planes of some data: computed on threads for one shard, or as sums over several shards.
 
-    A plane is the tangent of the loss of average precision at some weights, for a
-    minimiser by cutting planes.
+    A plane is the tangent of the loss of average precision at some weights, for
+    a minimiser by cutting planes.
 
     Parameters
     ----------

@@ -32,19 +32,20 @@ class ListNet(LinearRanker):
 
     Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one
     probabilities of the labels are P_y(i) = exp(y_i) / sum_j exp(y_j), over the
-    documents j of the query; those of the scores, P_w(i), are the same with w'x_i
-    instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead
-    of the neural network). The objective is smooth and convex; L-BFGS minimizes it,
-    while the paper follows the gradient of one query after the other. The term with λ,
-    which is not in the paper, makes the minimum unique.
+    documents j of the query; those of the scores, P_w(i), are the same with
+    w'x_i instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear
+    model instead of the neural network). The objective is smooth and convex;
+    L-BFGS minimizes it, while the paper follows the gradient of one query after
+    the other. The term with λ, which is not in the paper, makes the minimum
+    unique.
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     tol : float, default 1e-6
-        Stops when the gradient norm is at most this share of its initial value; greater
-        than 0.
+        Stops when the gradient norm is at most this share of its initial value;
+        greater than 0.
     max_iter : int, default 500
         Maximum number of iterations, 1 to 100,000.
 
@@ -91,8 +92,8 @@ class ListNet(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with the objective as its criterion.
 
-        Sets ``gradient_norm_``, the norm of the gradient as a share of that at the
-        start.
+        Sets ``gradient_norm_``, the norm of the gradient as a share of that at
+        the start.
         """
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -112,8 +113,8 @@ class ListNet(LinearRanker):
                 if number == 0:
                     first_norm = norm or 1.0
                     # A step at the start, which is only yielded if no other one
-                    # follows: if labels are equal within each query, w = 0 is the
-                    # minimum.
+                    # follows: if labels are equal within each query, w = 0 is
+                    # the minimum.
                     start_step = Step(
                         number=1,
                         selected=features,
@@ -172,15 +173,15 @@ class _ListNetState:
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
         """Return Σ P_y ln P_w over the documents of a shard, and a gradient (n,), at the weights ``message`` (n,).
 
-        P_y and P_w are the probabilities of a document to be ranked first in its query,
-        by the labels and by the scores. The sum has shape (1,). The gradient is that of
-        the negative sum.
+        P_y and P_w are the probabilities of a document to be ranked first in
+        its query, by the labels and by the scores. The sum has shape (1,). The
+        gradient is that of the negative sum.
         """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # The scores are relative to that of the query's first document, which changes
-        # no probability. So differences are not lost to rounding where values are
-        # large, without a centered copy of the features.
+        # The scores are relative to that of the query's first document, which
+        # changes no probability. So differences are not lost to rounding where
+        # values are large, without a centered copy of the features.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
             queries = (
                 self._queries

@@ -42,8 +42,8 @@ MOST_VALUES = 65_536
 RANKS = 255
 """Number of thresholds of a feature with more different values."""
 
-# Bytes of the state of a document besides its bins: its score, and its place in the
-# order of labels.
+# Bytes of the state of a document besides its bins: its score, and its place in
+# the order of labels.
 _STATE_BYTES_PER_DOCUMENT = 16
 # |r| is at most this, so that the weight of a weak ranker that orders every pair correctly is finite.
 _MAX_CORRELATION = 1.0 - 1e-9
@@ -66,14 +66,14 @@ class Threshold:
 class BoostStep(Step):
     """A round of boosting, whose model is nonlinear; see :meth:`scores`.
 
-    ``coef`` contains the sum of the weights of each feature's thresholds, as the
-    importance of the feature.
+    ``coef`` contains the sum of the weights of each feature's thresholds, as
+    the importance of the feature.
 
     Attributes
     ----------
     history : sequence of Threshold
-        Weak rankers of the whole run. All steps share this list, to which later rounds
-        append, because copies would need quadratic memory.
+        Weak rankers of the whole run. All steps share this list, to which later
+        rounds append, because copies would need quadratic memory.
     """
 
     linear: ClassVar[bool] = False
@@ -116,32 +116,33 @@ def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Fl
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at
-    first, all have equal weight D(x0, x1). Every round takes the feature and threshold
-    with the largest |r|, where r = sum over pairs D(x0, x1) (h(x1) - h(x0)), and gives
-    it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third method, section 3.2),
-    which is negative if low values are better. For a feature with up to 65,536
-    different values, all values are tried as thresholds; otherwise the values at 255
-    evenly spaced ranks, with a
+    Pairs are documents x0 and x1 of one query of which x1 has the higher label;
+    at first, all have equal weight D(x0, x1). Every round takes the feature and
+    threshold with the largest |r|, where r = sum over pairs D(x0, x1) (h(x1) -
+    h(x0)), and gives it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's
+    third method, section 3.2), which is negative if low values are better. For
+    a feature with up to 65,536 different values, all values are tried as
+    thresholds; otherwise the values at 255 evenly spaced ranks, with a
     :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
-    By default RankLib tries 10 thresholds for each feature: the largest value, and
-    steps of a tenth of the range below it (option ``-tc``). ``n_thresholds=10`` gives
-    the same weak rankers, because no document is above the largest value.
+    By default RankLib tries 10 thresholds for each feature: the largest value,
+    and steps of a tenth of the range below it (option ``-tc``).
+    ``n_thresholds=10`` gives the same weak rankers, because no document is
+    above the largest value.
 
     Parameters
     ----------
     n_rounds : int, default 300
         Number of weak rankers, 1 to 100,000.
     n_thresholds : int, optional
-        Number of intervals of equal width into which the thresholds divide the range of
-        a feature, 2 to 65,536. By default all values are tried.
+        Number of intervals of equal width into which the thresholds divide the
+        range of a feature, 2 to 65,536. By default all values are tried.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Sum of the weights of each feature's thresholds: its importance. The model is
-        not linear.
+        Sum of the weights of each feature's thresholds: its importance. The
+        model is not linear.
     thresholds_ : tuple of Threshold
         Weak rankers.
     loss_ : float
@@ -149,10 +150,10 @@ class RankBoost(LinearRanker):
 
     Notes
     -----
-    The fit takes O(nm log m) once and O(nm) per round for m documents and n features;
-    pairs are never enumerated. The fit stops early if no threshold is better than none,
-    or if a threshold orders every pair correctly. A round sums one number per threshold
-    over shards; two bytes are kept per value.
+    The fit takes O(nm log m) once and O(nm) per round for m documents and n
+    features; pairs are never enumerated. The fit stops early if no threshold is
+    better than none, or if a threshold orders every pair correctly. A round
+    sums one number per threshold over shards; two bytes are kept per value.
 
     Examples
     --------
@@ -200,16 +201,16 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            # Too many different values of a feature are tried at some of their ranks
-            # only.
+            # Too many different values of a feature are tried at some of their
+            # ranks only.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
-            # Each round adds the best weak ranker; there is none if no threshold is
-            # useful.
+            # Each round adds the best weak ranker; there is none if no
+            # threshold is useful.
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
@@ -232,8 +233,8 @@ class RankBoost(LinearRanker):
                 )
                 if rounds.perfect:
                     return
-            # No threshold is useful, so the model has none, and scores all documents
-            # equally.
+            # No threshold is useful, so the model has none, and scores all
+            # documents equally.
             if not history:
                 yield BoostStep(
                     number=1,
@@ -284,9 +285,9 @@ class _Rounds:
     def weak_ranker(self) -> Threshold | None:
         """Return the best threshold of all features, with its weight; None if no threshold is useful.
 
-        Its correlation r with the order of the weighted pairs, from -1 to 1, gives its
-        weight ½ ln((1 + r) / (1 - r)). A bound of |r| keeps the weight of a perfect
-        threshold finite; ``perfect`` then becomes True.
+        Its correlation r with the order of the weighted pairs, from -1 to 1,
+        gives its weight ½ ln((1 + r) / (1 - r)). A bound of |r| keeps the
+        weight of a perfect threshold finite; ``perfect`` then becomes True.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -366,8 +367,8 @@ class _BoostedShard:
     H : ndarray of shape (m,)
         Scores of the documents.
     bins : ndarray of shape (n, m)
-        For each feature and document, the number of thresholds that are less than the
-        value.
+        For each feature and document, the number of thresholds that are less
+        than the value.
     """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
@@ -396,9 +397,10 @@ class _BoostedShard:
     ) -> tuple[Floats, Floats]:
         """Carry out a message: begin, or add a weak ranker to the scores.
 
-        Return the sums of the documents' potentials π by feature and bin, and the total
-        weight (1,) of the pairs. π of a document is the weight of the pairs in which it
-        has the higher label, minus that of the pairs in which it has the lower one.
+        Return the sums of the documents' potentials π by feature and bin, and
+        the total weight (1,) of the pairs. π of a document is the weight of the
+        pairs in which it has the higher label, minus that of the pairs in which
+        it has the lower one.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -416,7 +418,7 @@ class _BoostedShard:
                     self.bins, self._starts, weights, first, last, in_bins
                 )
 
-            # The list has no use. But map without threads only runs when it is read,
-            # and errors of threads are only raised then.
+            # The list has no use. But map without threads only runs when it is
+            # read, and errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

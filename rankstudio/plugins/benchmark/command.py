@@ -130,8 +130,8 @@ def run(args: argparse.Namespace) -> int:
     study = study_path(args.study, args.out)
     assert study is not None  # there is a folder: --out has a default
 
-    # What there is to do, and how long it takes; with JSON, only the results are
-    # printed to standard output.
+    # What there is to do, and how long it takes; with JSON, only the results
+    # are printed to standard output.
     benchmark = _planned(args, comparison, study)
     if args.dry_run:
         _print_planning(benchmark, json=args.json)
@@ -193,8 +193,8 @@ def _planned(
     from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
     from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
 
-    # The files and folders that may be datasets, by their names. The folder of the
-    # results is left out, as these are no data.
+    # The files and folders that may be datasets, by their names. The folder of
+    # the results is left out, as these are no data.
     search = DatasetSearch(excluded={args.out.resolve()})
     for folder in args.data:
         search.search(Path(folder))
@@ -251,8 +251,9 @@ def _refuse_outputs(
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
 
-    # If the study exists, the files are those of an earlier part of this benchmark, and
-    # are replaced as with --force. `check_outputs` reads only this attribute.
+    # If the study exists, the files are those of an earlier part of this
+    # benchmark, and are replaced as with --force. `check_outputs` reads only
+    # this attribute.
     may_replace = argparse.Namespace(force=args.force or study.exists())
     check_outputs(outputs, may_replace, [*datasets, study])
 
@@ -280,8 +281,8 @@ def _finish(
 ) -> None:
     """Write the files of a finished benchmark, and print its tables.
 
-    ``plans`` are those of its runs in the study, and ``name`` is the measure to rank
-    by; "" for the criterion that selects the models.
+    ``plans`` are those of its runs in the study, and ``name`` is the measure to
+    rank by; "" for the criterion that selects the models.
     """
     from rankstudio.engine.analysis.reported_runs import (
         ALL_DATA,

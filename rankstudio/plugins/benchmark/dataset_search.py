@@ -62,8 +62,8 @@ class DatasetSearch:
     excluded : collection of Path
         Resolved folders that are not entered, such as that of the results.
     candidates : list of Path
-        Folders with folds or parts, and files that may be datasets, in the order of
-        their names. Nothing is opened yet.
+        Folders with folds or parts, and files that may be datasets, in the
+        order of their names. Nothing is opened yet.
     skipped : list of SkippedPath
     """
 
@@ -147,8 +147,8 @@ class DatasetSearch:
     def _prefer_scalings(self) -> None:
         """Keep one scaling of each collection among the candidates, and skip the others.
 
-        The scalings of a collection are in folders named after them, and have the same
-        queries and documents.
+        The scalings of a collection are in folders named after them, and have
+        the same queries and documents.
         """
         collections = grouped(self.candidates, _without_scaling)
         for versions in collections.values():

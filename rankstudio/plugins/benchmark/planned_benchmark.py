@@ -129,8 +129,8 @@ class StoredRuns:
     def share_left(self, plan: Plan) -> float:
         """Return the share of a plan's units that are not computed yet, from 0 to 1.
 
-        A unit is a combination of parameters on a fold. Of several runs of the plan, the
-        most complete one counts.
+        A unit is a combination of parameters on a fold. Of several runs of the
+        plan, the most complete one counts.
         """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
@@ -162,13 +162,13 @@ def planned_benchmark(
     Returns
     -------
     PlannedBenchmark
-        Candidates that cannot be opened, that no method can use, or that repeat the
-        documents or the name of another one are skipped with the reason.
+        Candidates that cannot be opened, that no method can use, or that repeat
+        the documents or the name of another one are skipped with the reason.
 
     Notes
     -----
-    One dataset is in memory at a time. Opening parses the files, as a run would, and
-    keeps them in the cache.
+    One dataset is in memory at a time. Opening parses the files, as a run
+    would, and keeps them in the cache.
     """
     planning = _Planning(comparison, stored)
 
@@ -208,9 +208,9 @@ class _Planning:
         RankStudioError
             If it cannot be opened or divided.
         """
-        # Data that repeat the documents of earlier ones are skipped; the digest is a
-        # checksum of the documents. So are data that repeat the name of earlier ones,
-        # as tables name a dataset by it.
+        # Data that repeat the documents of earlier ones are skipped; the digest
+        # is a checksum of the documents. So are data that repeat the name of
+        # earlier ones, as tables name a dataset by it.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -250,8 +250,9 @@ class _Planning:
     ) -> Iterator[PlannedRun]:
         """Yield the planned runs of some plans on one dataset.
 
-        ``opened`` is the data of ``first_plan``. They are used for plans with the same
-        columns if they are not divided into folds already; otherwise data are opened.
+        ``opened`` is the data of ``first_plan``. They are used for plans with
+        the same columns if they are not divided into folds already; otherwise
+        data are opened.
         """
         # Successive plans with the same folds and columns share their data.
         for _, group in groupby(plans, key=lambda plan: (plan.protocol, plan.columns)):
@@ -268,8 +269,8 @@ class _Planning:
 
     def _planned_run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
         """Return a run with its estimated time, or with the reason why it is impossible."""
-        # The choices that the plan leaves open, such as the criterion, depend on the
-        # data.
+        # The choices that the plan leaves open, such as the criterion, depend
+        # on the data.
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)
@@ -282,8 +283,8 @@ class _Planning:
             dataset.n_features,
         )
 
-        # The stored runs scale the estimate. Of the time, only the share of what the
-        # study does not have yet is needed.
+        # The stored runs scale the estimate. Of the time, only the share of
+        # what the study does not have yet is needed.
         share = self.stored.share_left(completed_plan)
         return PlannedRun(completed_plan, share * work.seconds)
 

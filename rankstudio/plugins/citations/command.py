@@ -39,8 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "source", type=Path, metavar="STUDY", nargs="?", help="study file, or TOML plan"
     )
 
-    # The check of file kinds, which reads this attribute, then accepts a text file, as a
-    # plan is, and not only a study.
+    # The check of file kinds, which reads this attribute, then accepts a text
+    # file, as a plan is, and not only a study.
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(

@@ -48,8 +48,8 @@ def drift_result(
     Parameters
     ----------
     subject : FoldedDataset or RunResult
-        The first data, whose features are compared; or a run, whose selection is
-        compared.
+        The first data, whose features are compared; or a run, whose selection
+        is compared.
     data : FoldedDataset, optional
         The second data, by default the same as the first; or the data of the run.
     location : str
@@ -92,8 +92,8 @@ def drift_result(
         )
         lines.append(one_line(line))
 
-    # One row for each feature that both parts have; the columns of A and B are values
-    # of each part.
+    # One row for each feature that both parts have; the columns of A and B are
+    # values of each part.
     header = (
         tr("feature"),
         tr("distance"),
@@ -168,8 +168,8 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
 
-    ``run`` is the run of A on the other data. Here, its model was measured in each fold
-    of B.
+    ``run`` is the run of A on the other data. Here, its model was measured in
+    each fold of B.
     """
     own_run = transferred.own
     folds = transferred.folds_of_features()
@@ -180,8 +180,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         for name in own_run.plan.evaluated
     }
 
-    # Whether A's model has each feature: first the features of A, then those of B, the
-    # most frequent first.
+    # Whether A's model has each feature: first the features of A, then those of
+    # B, the most frequent first.
     features = {
         i: i in transferred.features
         for i in (*transferred.features, *(i for i, _ in folds.most_common()))
@@ -212,8 +212,9 @@ def _measures_table(
 ) -> AnalysisTable:
     """Return the table that compares the measures of A and B, with a row for each measure.
 
-    ``run`` is A, a run on other data, and ``own_run`` is B, the same plan on these data.
-    ``measures`` has the numbers of a row by their names, for each measure.
+    ``run`` is A, a run on other data, and ``own_run`` is B, the same plan on
+    these data. ``measures`` has the numbers of a row by their names, for each
+    measure.
     """
     header = (
         tr("measure"),
@@ -288,8 +289,9 @@ def _features_table(
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
     """Return the mean measure of both selections, over the queries in which both have a value.
 
-    "given" is the mean of the model that was trained on other data, "own" that of the
-    selection on these data. A measure that is not defined for a query is NaN.
+    "given" is the mean of the model that was trained on other data, "own" that
+    of the selection on these data. A measure that is not defined for a query is
+    NaN.
     """
     given_values = transferred.given.per_query(name)
     own_values = transferred.own.per_query(name)

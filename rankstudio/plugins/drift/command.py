@@ -66,8 +66,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the positional and the keyword arguments of `drift_result` for the command's options.
 
-    The first are one or two datasets, or a run with its data and the place of the other
-    data.
+    The first are one or two datasets, or a run with its data and the place of
+    the other data.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def _refuse_absent_parts(
     """Raise ParameterError for a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 
-    # The first part is that of the first dataset, the second that of the last, which
-    # may be the same. Called for its errors only, which name the option.
+    # The first part is that of the first dataset, the second that of the last,
+    # which may be the same. Called for its errors only, which name the option.
     for dataset, name in zip((data[0], data[-1]), parts, strict=True):
         try:
             part_of(dataset, name, fold)

@@ -14,8 +14,9 @@ from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
 def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
     """Return the distance between training and validation part for each shown feature.
 
-    The result is generated: it yields the progress, and returns the distances by the ids
-    of the features, each with a sentence. It is empty without a validation part.
+    The result is generated: it yields the progress, and returns the distances
+    by the ids of the features, each with a sentence. It is empty without a
+    validation part.
     """
     if fold.vali is None:
         return {}

@@ -28,19 +28,19 @@ class FeatureDrift:
         1-based id in the first dataset.
     name : str
     distance : float
-        Kolmogorov-Smirnov distance of the values: the largest difference of their
-        distribution functions.
+        Kolmogorov-Smirnov distance of the values: the largest difference of
+        their distribution functions.
     shift : float
-        Difference of the means, in standard deviations of the first dataset; NaN if the
-        feature is constant there.
+        Difference of the means, in standard deviations of the first dataset;
+        NaN if the feature is constant there.
     scale : float
         Ratio of the standard deviations, second to first; NaN if the feature is
         constant in the first dataset.
     constant : (float, float)
         Share of queries in which the feature is constant, in each dataset.
     correlation : (float, float)
-        Kendall's τ_b of values and labels in each dataset, as the mean over the queries
-        where τ_b is defined.
+        Kendall's τ_b of values and labels in each dataset, as the mean over the
+        queries where τ_b is defined.
     """
 
     feature: int
@@ -67,8 +67,8 @@ def feature_drift(
     Returns
     -------
     generator of tuple of FeatureDrift
-        Yields its progress, and returns the features with the largest distance first;
-        of equal distances, the lowest id first.
+        Yields its progress, and returns the features with the largest distance
+        first; of equal distances, the lowest id first.
 
     Raises
     ------
@@ -81,19 +81,19 @@ def feature_drift(
     """
     pairs = _shared_columns(first, second)
 
-    # One object for each dataset, which computes the correlations of features with the
-    # labels.
+    # One object for each dataset, which computes the correlations of features
+    # with the labels.
     correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
 
-    # A block of features at a time, so that the values of all features need not be in
-    # memory.
+    # A block of features at a time, so that the values of all features need not
+    # be in memory.
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
 
-        # The features of the block as rows of contiguous memory, for each of the two
-        # datasets.
+        # The features of the block as rows of contiguous memory, for each of
+        # the two datasets.
         first_columns, second_columns = zip(*block, strict=True)
         values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
@@ -141,8 +141,8 @@ def distribution_distance(first: Floats, second: Floats) -> float:
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
 
-    # The share of each sample's values up to a number only changes at values of the
-    # samples.
+    # The share of each sample's values up to a number only changes at values of
+    # the samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )
@@ -189,8 +189,9 @@ def _shared_columns(
 ) -> Sequence[tuple[int, int]]:
     """Return the pairs of columns of the features that both datasets have.
 
-    Features are matched by id. If no ids match, or if features with the same id have
-    different names, they are matched by name, provided that any names match.
+    Features are matched by id. If no ids match, or if features with the same id
+    have different names, they are matched by name, provided that any names
+    match.
     """
     # First by id.
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}

@@ -37,9 +37,9 @@ class Transfer:
     features : tuple of int
         Ids in these data of the features of the model.
     seen : dict
-        For each fold number, the number of measured queries on which the model was
-        trained, because they are also in the other data, and the number of all measured
-        queries.
+        For each fold number, the number of measured queries on which the model
+        was trained, because they are also in the other data, and the number of
+        all measured queries.
     """
 
     given: RunResult
@@ -71,14 +71,15 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Place of the other data. The model's features are found there by name, or by id
-        for features without names of their own.
+        Place of the other data. The model's features are found there by name,
+        or by id for features without names of their own.
 
     Returns
     -------
     Transfer
-        The measured model is the final model of the run: trained on all its documents,
-        with the parameters and the number of features that its folds selected.
+        The measured model is the final model of the run: trained on all its
+        documents, with the parameters and the number of features that its folds
+        selected.
 
     Raises
     ------
@@ -89,8 +90,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     -----
     The cost is that of one unit on the first data and of the run on the other data.
     """
-    # All folds of the other data, not those that the run was limited to. The file of
-    # the model is only needed while it is measured.
+    # All folds of the other data, not those that the run was limited to. The
+    # file of the model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:
@@ -134,8 +135,8 @@ def saved_model_plan(
     Plan
         Plan that measures the saved model in each fold of the other data.
     dict
-        For each fold number, the number of measured queries on which the model was
-        trained, and the number of all measured queries.
+        For each fold number, the number of measured queries on which the model
+        was trained, and the number of all measured queries.
     """
     save_model(model_path, refit(result, dataset))
     given_plan, _ = plan_of_given(

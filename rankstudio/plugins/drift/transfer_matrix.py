@@ -2,9 +2,9 @@
 
 References
 ----------
-Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T. (2008).
-All-paths graph kernel for protein-protein interaction extraction with evaluation of
-cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
+Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T.
+(2008). All-paths graph kernel for protein-protein interaction extraction with
+evaluation of cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class TransferMatrix:
         Names of the datasets.
     measure : str
     values : ndarray of shape (D, D)
-        Row i has the model of dataset i on each dataset, in the mean over its folds.
-        The diagonal has the plan's own run, whose models have not seen the documents.
+        Row i has the model of dataset i on each dataset, in the mean over its
+        folds. The diagonal has the plan's own run, whose models have not seen
+        the documents.
     """
 
     names: tuple[str, ...]
@@ -49,8 +50,8 @@ class TransferMatrix:
     def ranks(self) -> Floats:
         """Rank of each model among the models of other datasets, shape (D, D).
 
-        Each column is ranked by itself: 1 is the best, and equal values have their mean
-        rank. The diagonal is NaN, and so are undefined values.
+        Each column is ranked by itself: 1 is the best, and equal values have
+        their mean rank. The diagonal is NaN, and so are undefined values.
         """
         from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
 
@@ -107,8 +108,8 @@ def transfer_matrix(
     plan : Plan
         Method, parameters and protocol; its data and folds are replaced.
     places : sequence of str
-        Places of two or more datasets with the same features, by name, or by id where
-        they have no names of their own.
+        Places of two or more datasets with the same features, by name, or by id
+        where they have no names of their own.
     measure : str, optional
         One of the plan's measures; by default the one that chooses its models.
 
@@ -125,9 +126,10 @@ def transfer_matrix(
 
     Notes
     -----
-    A model is the final one of the plan's run, learned from all documents of its data
-    with what its folds chose. A model is measured on the parts on which the own run of
-    those data is measured. D runs, and D (D - 1) measurements.
+    A model is the final one of the plan's run, learned from all documents of
+    its data with what its folds chose. A model is measured on the parts on
+    which the own run of those data is measured. D runs, and D (D - 1)
+    measurements.
 
     Examples
     --------

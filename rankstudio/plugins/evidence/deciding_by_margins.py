@@ -24,8 +24,8 @@ def margin_steps(
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
     """Estimate for each step of a selector the queries without which a rival is selected.
 
-    It is the smallest group of queries that the scores of the step suggest; a rival is
-    another feature that the step could select.
+    It is the smallest group of queries that the scores of the step suggest; a
+    rival is another feature that the step could select.
 
     Parameters
     ----------
@@ -35,22 +35,23 @@ def margin_steps(
     data : QueryData or TrainingData
         Of any size.
     n_features : int, optional
-        Number of features whose steps are examined; by default those that the estimator
-        selects.
+        Number of features whose steps are examined; by default those that the
+        estimator selects.
 
     Returns
     -------
     tuple of DecidedStep
-        One per feature; features that a step selects together have the same queries.
-        Nothing is learned again without the queries.
+        One per feature; features that a step selects together have the same
+        queries. Nothing is learned again without the queries.
 
     Notes
     -----
     A step compares scores, and each query has a part in each score; see
     :mod:`rankstudio.engine.methods.selection.query_parts`. The queries that favor the selected feature most
-    over a rival are removed first, until the parts of the remaining queries add up to less for the selected
-    feature than for the rival. The numbers are exact for rankings by single features in one direction, whose
-    scores are means over queries; for other methods they are correct to first order.
+    over a rival are removed first, until the parts of the remaining queries add
+    up to less for the selected feature than for the rival. The numbers are
+    exact for rankings by single features in one direction, whose scores are
+    means over queries; for other methods they are correct to first order.
     """
     rows = training_data(data)
     n = rows.X.shape[1]
@@ -81,9 +82,9 @@ def margin_steps(
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
 
-    ``compared`` has the scores (n,) of the n features and the part (n, Q) of each of Q
-    queries in them. At least two of the counted queries remain. If no such group
-    exists, the queries are empty.
+    ``compared`` has the scores (n,) of the n features and the part (n, Q) of
+    each of Q queries in them. At least two of the counted queries remain. If no
+    such group exists, the queries are empty.
     """
     winner = compared.winners[0]
     scores = compared.scores
@@ -97,8 +98,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     instead = None
     block_size = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
 
-    # Without a score there is nothing to compare, and of fewer than three queries none
-    # can be removed so that two remain.
+    # Without a score there is nothing to compare, and of fewer than three
+    # queries none can be removed so that two remain.
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
 
@@ -112,8 +113,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         # What the parts do not add up to counts for every query alike.
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
 
-        # Remove the queries with the greatest lead first: entry i of a row is the lead
-        # that remains without the first i + 1 queries.
+        # Remove the queries with the greatest lead first: entry i of a row is
+        # the lead that remains without the first i + 1 queries.
         order = np.argsort(-lead, axis=1, kind="stable")
         remaining_lead = total_lead[:, None] - np.cumsum(
             np.take_along_axis(lead, order, axis=1), axis=1

@@ -38,24 +38,25 @@ def refit_steps(
     data : QueryData or TrainingData
         Grouped documents from which the estimator selects.
     n_features : int, optional
-        Number of features that are examined; by default those that the estimator
-        selects.
+        Number of features that are examined; by default those that the
+        estimator selects.
     n_refits : int
         Maximum number of times that the estimator is trained again.
 
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Once the maximum number of trainings is reached, later features
-        have no queries.
+        One per feature. Once the maximum number of trainings is reached, later
+        features have no queries.
 
     Notes
     -----
-    The t-th feature is decided by queries without which it is not among the first t features. Queries are
-    ordered by how much better a model of this feature alone fits their labels than a model of the next
-    feature alone. The first 1, 2, 4, … of them are removed until the selection changes. Bisection then finds
-    how many can be put back: c deciding queries take about 2 log2 c trainings. A smaller group of other
-    queries may exist.
+    The t-th feature is decided by queries without which it is not among the
+    first t features. Queries are ordered by how much better a model of this
+    feature alone fits their labels than a model of the next feature alone. The
+    first 1, 2, 4, … of them are removed until the selection changes. Bisection
+    then finds how many can be put back: c deciding queries take about 2 log2 c
+    trainings. A smaller group of other queries may exist.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
@@ -94,9 +95,10 @@ class _RefitSearch:
     def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
         """Return the smallest group of deciding queries found for a feature of a path.
 
-        ``path`` has the features after each step, and ``position``, from 0, is that of
-        the feature in the order of selection. The step has no queries if the trainings
-        are used up before the selection changes, or if it never changes.
+        ``path`` has the features after each step, and ``position``, from 0, is
+        that of the feature in the order of selection. The step has no queries
+        if the trainings are used up before the selection changes, or if it
+        never changes.
         """
         order = path[-1]
         winner = order[position]
@@ -143,10 +145,10 @@ class _RefitSearch:
     ) -> Waiting[tuple[bool, int | None]]:
         """Train without the queries ``removed``; tell if ``winner`` is still selected as early.
 
-        ``position``, from 0, is that of the winner on the path of all queries, and
-        ``earlier_features`` are those before it. The second result is the feature that
-        replaces it: the first other feature up to the position that is not an earlier
-        one, or None.
+        ``position``, from 0, is that of the winner on the path of all queries,
+        and ``earlier_features`` are those before it. The second result is the
+        feature that replaces it: the first other feature up to the position
+        that is not an earlier one, or None.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
@@ -168,8 +170,8 @@ class _RefitSearch:
     ) -> Waiting[Floats]:
         """Return by how much a feature alone fits each query's labels better than a rival.
 
-        The shape is (Q,), one per query. If ``rival`` is None, it is the feature
-        outside the path that fits the labels best alone.
+        The shape is (Q,), one per query. If ``rival`` is None, it is the
+        feature outside the path that fits the labels best alone.
         """
         if rival is None:
             outside = [
@@ -188,8 +190,8 @@ class _RefitSearch:
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
         """Return by how much each feature alone lowers the squared error of each query.
 
-        The shape is (Q, c) for Q queries and the c columns. A feature's weight is that
-        of least squares over all queries.
+        The shape is (Q, c) for Q queries and the c columns. A feature's weight
+        is that of least squares over all queries.
         """
         # shape (Q, c + 1, c + 1)
         grams = yield from grams_by_query(self._data, columns)

@@ -49,13 +49,15 @@ def deciding_queries(
 
     Notes
     -----
-    The earlier features stay unchanged. For greedy RankRLS, the queries are removed in order of the step
-    feature's advantage over a rival in their left-out error. Each change is verified by selecting again
-    without the queries, and again with the last one put back. A smaller set of other queries may exist. If
-    the number of queries differs from its estimate by d, a step is computed O(log d) times.
+    The earlier features stay unchanged. For greedy RankRLS, the queries are
+    removed in order of the step feature's advantage over a rival in their
+    left-out error. Each change is verified by selecting again without the
+    queries, and again with the last one put back. A smaller set of other
+    queries may exist. If the number of queries differs from its estimate by d,
+    a step is computed O(log d) times.
 
-    For selectors whose scores are divided among the queries, nothing is selected again, and the numbers are
-    approximate (``exact`` is False): see
+    For selectors whose scores are divided among the queries, nothing is
+    selected again, and the numbers are approximate (``exact`` is False): see
     :func:`rankstudio.plugins.evidence.deciding_by_margins.margin_steps`. All others are trained
     again: see :func:`rankstudio.plugins.evidence.deciding_by_refits.refit_steps`.
 
@@ -86,17 +88,17 @@ def deciding_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     n_features : int, optional
-        Number of features whose steps are examined, for other selectors than greedy
-        RankRLS.
+        Number of features whose steps are examined, for other selectors than
+        greedy RankRLS.
     n_refits : int
-        Maximum number of times that a selector is trained again if there is no faster
-        way.
+        Maximum number of times that a selector is trained again if there is no
+        faster way.
 
     Yields
     ------
     WorkProgress
-        For greedy RankRLS a :class:`PartialResult` with the :class:`DecidedStep` of
-        each finished step.
+        For greedy RankRLS a :class:`PartialResult` with the
+        :class:`DecidedStep` of each finished step.
 
     Returns
     -------
@@ -105,8 +107,9 @@ def deciding_steps(
     """
     rows = training_data(data)
 
-    # Three ways, the best first: paths from sums over queries are exact and fast,
-    # scores divided among the queries give an estimate, and the rest is trained again.
+    # Three ways, the best first: paths from sums over queries are exact and
+    # fast, scores divided among the queries give an estimate, and the rest is
+    # trained again.
     prepare_paths = estimator.paths_from_sums(rows)
     if prepare_paths is None and isinstance(estimator, Selector):
         k = (
@@ -146,8 +149,8 @@ class _QuerySearch:
     def decided(self, step: int) -> DecidedStep:
         """Return the smallest group of deciding queries found for a step, counted from 0.
 
-        Queries that favor the selected feature most over a rival are removed first; a
-        few rivals are tried.
+        Queries that favor the selected feature most over a rival are removed
+        first; a few rivals are tried.
         """
         winner = self.selected[step]
         earlier_features = self.selected[:step]
@@ -172,8 +175,8 @@ class _QuerySearch:
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the candidates that seem to need the fewest queries to win a step.
 
-        ``errors``, shape (Q, n), are the errors of Q queries with each of n features
-        added.
+        ``errors``, shape (Q, n), are the errors of Q queries with each of n
+        features added.
         """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
@@ -195,9 +198,9 @@ class _QuerySearch:
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Find the smallest number of first queries of ``order`` that decide a step.
 
-        The search starts from ``estimate`` and widens by doubled strides, up and then
-        down, so that a good estimate takes few trials. The result has no queries if
-        none up to a limit decide.
+        The search starts from ``estimate`` and widens by doubled strides, up
+        and then down, so that a good estimate takes few trials. The result has
+        no queries if none up to a limit decide.
         """
         winner = self.selected[step]
 

@@ -1,7 +1,8 @@
 """Checks of stored evidence: values have their types, columns exist, and sizes agree.
 
-Evidence of a study may be another person's file. A wrong type or size would fail far
-from here, in a page or a figure, or be shown as though it were a result.
+Evidence of a study may be another person's file. A wrong type or size would
+fail far from here, in a page or a figure, or be shown as though it were a
+result.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
     value : dataclass
         The evidence. The dataclasses that it contains are checked first.
     n_features : int or None
-        Number of columns of the data; None if it is unknown, so that only the sizes
-        within the evidence are compared with each other.
+        Number of columns of the data; None if it is unknown, so that only the
+        sizes within the evidence are compared with each other.
     """
     for name, kind in _field_types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
@@ -306,8 +307,8 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
     """Check left-out errors: (Q,) without features, and (Q, steps) with each path.
 
-    The selection was repeated without each query, so there is one set per query. ``n``
-    is the number of columns of the data, or None if it is unknown.
+    The selection was repeated without each query, so there is one set per
+    query. ``n`` is the number of columns of the data, or None if it is unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")

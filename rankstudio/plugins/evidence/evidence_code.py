@@ -91,9 +91,9 @@ def evidence_as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that gathers the evidence and shows its table.
 
-    ``plan`` has one value for each parameter, ``measure`` is that of the losses ("" for
-    the squared error), and ``computed_with`` names the versions that give the same
-    bits.
+    ``plan`` has one value for each parameter, ``measure`` is that of the losses
+    ("" for the squared error), and ``computed_with`` names the versions that
+    give the same bits.
     """
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"

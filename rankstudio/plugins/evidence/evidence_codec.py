@@ -96,8 +96,8 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     Raises
     ------
     StoreError
-        If the bytes are not the evidence for a selection, or cannot be that of these
-        data.
+        If the bytes are not the evidence for a selection, or cannot be that of
+        these data.
     """
     return _unpacked_evidence(content, SelectionEvidence, n_features)
 
@@ -143,8 +143,8 @@ def _unpacked_evidence(
 ) -> Kind:
     """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
 
-    ``n_features`` is the number of columns of the data, or None if it is unknown. It
-    also limits the bytes that are unpacked.
+    ``n_features`` is the number of columns of the data, or None if it is
+    unknown. It also limits the bytes that are unpacked.
     """
     try:
         stored = archived_arrays(
@@ -165,8 +165,8 @@ def _unpacked_evidence(
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
     """Return a value as JSON can store it; arrays are appended to ``arrays``.
 
-    JSON has no arrays, measures, dataclasses and no mapping whose keys are not texts:
-    each becomes a dict with a key that says which of these it is.
+    JSON has no arrays, measures, dataclasses and no mapping whose keys are not
+    texts: each becomes a dict with a key that says which of these it is.
     """
     if isinstance(value, np.ndarray):
         arrays.append(value)
@@ -196,8 +196,8 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
 def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
     """Return the value that `_as_json_value` converted to JSON values.
 
-    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the fields of
-    the dataclasses are.
+    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the
+    fields of the dataclasses are.
     """
     if isinstance(plain, list):
         return tuple(_from_json_value(member, stored) for member in plain)

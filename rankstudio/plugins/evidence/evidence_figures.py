@@ -116,8 +116,8 @@ def _loss_figure(
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    It is None without losses. ``subject`` names the data and method, and ``named``
-    returns the name of a column.
+    It is None without losses. ``subject`` names the data and method, and
+    ``named`` returns the name of a column.
     """
     if evidence.losses is None:
         return None
@@ -149,8 +149,8 @@ def importance_figure(
     Parameters
     ----------
     measured : MeasuredImportance
-        Losses of a model with each of its features permuted, and where they were
-        measured.
+        Losses of a model with each of its features permuted, and where they
+        were measured.
     subject : str
         Data and method, for titles.
     named : callable
@@ -238,9 +238,9 @@ def _near_best_figure(
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
-    Each row is a feature and each column a set; a cell has the relative excess of the
-    set's error in percent, or NaN if the set lacks the feature. It is None without
-    sets.
+    Each row is a feature and each column a set; a cell has the relative excess
+    of the set's error in percent, or NaN if the set lacks the feature. It is
+    None without sets.
     """
     near = evidence.near_best_of_k
     if near is None:
@@ -299,8 +299,8 @@ def _step_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests. ``named`` is not used: all functions of
-    figures are called alike.
+    It is None without significance tests. ``named`` is not used: all functions
+    of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -330,8 +330,8 @@ def _left_out_figure(
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed. ``named`` is not used: all functions of figures are
-    called alike.
+    It is None if not computed. ``named`` is not used: all functions of figures
+    are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None

@@ -86,8 +86,8 @@ class SelectionEvidence:
     rules : VerdictRules
         ``dataclasses.replace(evidence, rules=...)`` applies other rules.
     done : tuple of str
-        Names of the complete parts. Verdicts need "stability" and "alternatives", and
-        six queries, or documents of one ranking.
+        Names of the complete parts. Verdicts need "stability" and
+        "alternatives", and six queries, or documents of one ranking.
     losses : FeatureLosses or None
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
@@ -98,18 +98,19 @@ class SelectionEvidence:
     deciding : tuple of DecidedStep or None
         Deciding queries of each selected feature's step.
     deciding_by_margins : bool
-        Whether the deciding queries are estimated by margins; those of greedy RankRLS
-        are exact.
+        Whether the deciding queries are estimated by margins; those of greedy
+        RankRLS are exact.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None
-        Sets with another feature in place of each selected column, for the most likely
-        candidates.
+        Sets with another feature in place of each selected column, for the most
+        likely candidates.
     smaller : mapping or None
         A set of k - 1 features without the column, for each selected column.
     tied : mapping or None
-        A column outside the set with the same score, for each selected column that has
-        one at its step: only the order of the columns decides between them.
+        A column outside the set with the same score, for each selected column
+        that has one at its step: only the order of the columns decides between
+        them.
     near_best : tuple of SizedNearBestSets or None
         Near-best sets of k - 1 features, and of k, if their number is small enough.
     significance : StepSignificance or None
@@ -119,8 +120,8 @@ class SelectionEvidence:
     groups : tuple of tuple of int
         Columns that are selected jointly.
     n_documents : int or None
-        Number of documents if they are one ranking, whose halves are taken; None for
-        halves of the queries.
+        Number of documents if they are one ranking, whose halves are taken;
+        None for halves of the queries.
     """
 
     selected: tuple[int, ...]
@@ -184,8 +185,8 @@ class SelectionEvidence:
         if self.significance is None or not self.significance.permuted.size:
             return None
 
-        # If even the smallest p that this number of permutations can give would not
-        # accept a step, there is nothing to advise.
+        # If even the smallest p that this number of permutations can give would
+        # not accept a step, there is nothing to advise.
         smallest_p = 1 / (self.significance.permuted.shape[0] + 1)
         if not forward_stop([smallest_p], self.rules.stop_level):
             return None
@@ -206,11 +207,11 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether all features above the threshold may be there by chance.
 
-        That is, whether their number is at most the expected number of features that
-        are selected no more often than by chance.
+        That is, whether their number is at most the expected number of features
+        that are selected no more often than by chance.
 
-        This is the case if most features are selected: if 125 of 131 features are drawn
-        at random, each of them is drawn with a probability of 95 %.
+        This is the case if most features are selected: if 125 of 131 features
+        are drawn at random, each of them is drawn with a probability of 95 %.
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
@@ -222,8 +223,8 @@ class SelectionEvidence:
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
 
-        They say how far the selection is from the best set, which features the best set
-        has instead, and how many sets are as good.
+        They say how far the selection is from the best set, which features the
+        best set has instead, and how many sets are as good.
 
         Parameters
         ----------
@@ -291,8 +292,8 @@ class SelectionEvidence:
         proved : bool
             Whether no error is lower.
         gap : float
-            Share of the lowest known error by which an error may be lower, if it is not
-            proved.
+            Share of the lowest known error by which an error may be lower, if
+            it is not proved.
         """
         if not proved:
             sentence = (
@@ -368,8 +369,8 @@ class SelectionEvidence:
     def _row(self, column: int) -> FeatureEvidence:
         """Return the evidence for the feature of a column.
 
-        Features outside the selection have only the numbers of the halves and of the
-        near-best sets.
+        Features outside the selection have only the numbers of the halves and
+        of the near-best sets.
         """
         row = FeatureEvidence(column, column in self.selected)
         if self.stability is not None and self.stability.n_paths and self.k:
@@ -387,8 +388,8 @@ class SelectionEvidence:
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with the numbers that only features of the set have.
 
-        These are its loss, its share of the gain, its best substitute with the price of
-        that swap, and the number of queries that decide its step.
+        These are its loss, its share of the gain, its best substitute with the
+        price of that swap, and the number of queries that decide its step.
         """
         index = self.selected.index(row.column)
         if self.losses is not None:
@@ -408,16 +409,16 @@ class SelectionEvidence:
     def _with_verdict(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with its verdict and the values that the verdict depends on.
 
-        The row stays as it is while parts of the evidence are missing, for required
-        features, and with too few queries to compare halves.
+        The row stays as it is while parts of the evidence are missing, for
+        required features, and with too few queries to compare halves.
         """
         has_parts = "stability" in self.done and "alternatives" in self.done
         is_ready = has_parts and row.column not in self.required
         if not is_ready or self.stability is None or self.n_halved < LEAST_PAIRS:
             return row
 
-        # Whether each half (rows) selects each column among the first `size`; a place
-        # of 0 stands for "not on the path".
+        # Whether each half (rows) selects each column among the first `size`; a
+        # place of 0 stands for "not on the path".
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
             exchanges = self.exchanges.get(row.column, ())

@@ -67,8 +67,8 @@ def column_milliseconds(
 ) -> dict[int, float]:
     """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    Columns without a known cost are left out. ``feature_ids`` has the id of each column
-    in order: costs are listed by id.
+    Columns without a known cost are left out. ``feature_ids`` has the id of
+    each column in order: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -162,8 +162,8 @@ def evidence_text(
     title : str
     evidence : SelectionEvidence
     rows : iterable of FeatureEvidence
-        Those of its rows that are shown; features that are not selected stand in
-        parentheses.
+        Those of its rows that are shown; features that are not selected stand
+        in parentheses.
     id_of, named : callable
         From a column to the feature's number as a text, and to its name.
     milliseconds : Mapping of int to float
@@ -348,8 +348,8 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
-    Optimism is how much smaller the left-out gain is if each query is left out of the
-    selection, too. Sentences for which numbers are missing are left out.
+    Optimism is how much smaller the left-out gain is if each query is left out
+    of the selection, too. Sentences for which numbers are missing are left out.
 
     Parameters
     ----------

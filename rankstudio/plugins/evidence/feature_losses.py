@@ -131,8 +131,8 @@ def _measure_of_each_query(
 ) -> Floats:
     """Return a measure of each query, ranked by RankRLS that was trained without the query.
 
-    The model uses the features of ``columns``; without columns, all scores are 0. The
-    result has the shape (Q,) for Q queries.
+    The model uses the features of ``columns``; without columns, all scores are
+    0. The result has the shape (Q,) for Q queries.
     """
     # Data in several shards do not fit into memory at once.
     if data.several:
@@ -163,11 +163,12 @@ def left_out_errors(
 ) -> Floats:
     """Return the left-out squared error of each query for each set of columns.
 
-    The shape is (S, Q) for S sets and Q queries; an error is that of RankRLS trained
-    without the query, with the λ and loss of ``judge``.
+    The shape is (S, Q) for S sets and Q queries; an error is that of RankRLS
+    trained without the query, with the λ and loss of ``judge``.
     """
-    # Only columns of some set are read, and sets refer to them by position. No column
-    # at all is not possible: empty sets alone read the first one and do not use it.
+    # Only columns of some set are read, and sets refer to them by position. No
+    # column at all is not possible: empty sets alone read the first one and do
+    # not use it.
     columns = sorted({column for subset in sets for column in subset})
     index_of = {column: index for index, column in enumerate(columns)}
     rows = summed_rows(training_data(data), judge.cost, columns or [0])

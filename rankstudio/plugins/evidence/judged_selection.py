@@ -54,8 +54,8 @@ class JudgedSelection:
     data : TrainingData
         Documents of the training part, as the method learns from them.
     options : EvidenceOptions
-        Options with the set of the run's model, and with RankRLS as judge if it ranks
-        with the features.
+        Options with the set of the run's model, and with RankRLS as judge if it
+        ranks with the features.
     """
 
     plan: Plan
@@ -80,8 +80,8 @@ class JudgedSelection:
         plan : Plan
         dataset : FoldedDataset
         given_words : container of str
-            Names of the parameters whose values in the plan the user set; the others
-            have the method's default instead of a grid.
+            Names of the parameters whose values in the plan the user set; the
+            others have the method's default instead of a grid.
         options : EvidenceOptions
             Options of the evidence; the judge and the number of trainings are added.
 
@@ -114,8 +114,8 @@ class JudgedSelection:
     ) -> JudgedSelection:
         """Return the selection of a run on a fold: the features of the run's model.
 
-        If the options have a number of features, it is the first features of the
-        method's path instead.
+        If the options have a number of features, it is the first features of
+        the method's path instead.
 
         Parameters
         ----------
@@ -161,11 +161,11 @@ class JudgedSelection:
         earlier : SelectionEvidence, optional
             Evidence of the interrupted run; its complete parts are not computed again.
         study : Study, optional
-            Study that stores each half that is done, for methods that are trained again
-            on each half of the queries.
+            Study that stores each half that is done, for methods that are
+            trained again on each half of the queries.
         executor : Executor, optional
-            Trains on several halves at once. Without it, the halves are learned one
-            after the other and not stored.
+            Trains on several halves at once. Without it, the halves are learned
+            one after the other and not stored.
 
         Yields
         ------
@@ -183,8 +183,8 @@ class JudgedSelection:
                 self._plan_of(method), self.train, study, n_halves, seed, executor
             )
 
-        # Halves as units of work on an executor need labels; with preferences they are
-        # learned here.
+        # Halves as units of work on an executor need labels; with preferences
+        # they are learned here.
         learns_here = executor is None or bool(preferences_of(self.plan))
         return evidence_steps(
             self.method,
@@ -197,8 +197,9 @@ class JudgedSelection:
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate the seconds of training again, on the halves and for deciding queries.
 
-        ``workers`` is the number of halves that are trained on at the same time. The
-        estimate is 0 if paths follow from sums over queries, or with preferences.
+        ``workers`` is the number of halves that are trained on at the same
+        time. The estimate is 0 if paths follow from sums over queries, or with
+        preferences.
         """
         if (
             preferences_of(self.plan)
@@ -242,8 +243,8 @@ def _check_selects(plan: Plan) -> None:
 def refits_of(entry: Method) -> int:
     """Return the maximum number of times that a method is trained again for deciding queries.
 
-    It is 0 for the methods of RankStudio itself, which support faster ways or have no
-    deciding queries.
+    It is 0 for the methods of RankStudio itself, which support faster ways or
+    have no deciding queries.
     """
     return MOST_REFITS if entry.origin is not None else 0
 
@@ -256,8 +257,8 @@ def _exact_ranker(
 ) -> LinearRanker | None:
     """Return the ranker of the selected features if it has exact left-out errors, otherwise None.
 
-    It is also None for a method that selects by these errors: the evidence then uses
-    the method as judge.
+    It is also None for a method that selects by these errors: the evidence then
+    uses the method as judge.
     """
     entry = plan.ranker_entry  # None if the method itself ranks
 

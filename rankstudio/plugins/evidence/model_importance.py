@@ -89,8 +89,8 @@ def step_importance(
     step : Step
         A model that was learned from features.
     part : RankingDataset
-        Documents on which the loss is measured, preferably not those that the model was
-        learned from.
+        Documents on which the loss is measured, preferably not those that the
+        model was learned from.
     measure, convention, n_repeats, seed
         As in
         :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
@@ -109,8 +109,8 @@ def _scoring_of_step(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the documents ``part``, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the data, and
-    returns m scores. A step that was not learned is a ParameterError.
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores. A step that was not learned is a ParameterError.
     """
     if not step.learned:
         raise ParameterError(
@@ -142,8 +142,8 @@ def model_importance(
     ----------
     model : Model
     data : RankingDataset
-        Data that :func:`rankstudio.engine.export.model_files.model_and_data` reads for
-        the model.
+        Data that :func:`rankstudio.engine.export.model_files.model_and_data`
+        reads for the model.
     measure, convention, n_repeats, seed
         As in :func:`step_importance`.
 
@@ -161,13 +161,13 @@ def _scoring_of_model(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the data, and the columns that it uses.
 
-    The function takes features (m, n) of m documents, in the columns of the data, and
-    returns m scores.
+    The function takes features (m, n) of m documents, in the columns of the
+    data, and returns m scores.
     """
     ids = data.feature_ids
 
-    # A sparse file omits features that are 0 in all documents; the score function adds
-    # them.
+    # A sparse file omits features that are 0 in all documents; the score
+    # function adds them.
     absent_ids = np.array(
         sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype
     )
@@ -200,8 +200,8 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``used`` has their columns in the documents ``part``. Without ``n_repeats``, each
-    feature is left out instead of permuted.
+    ``used`` has their columns in the documents ``part``. Without ``n_repeats``,
+    each feature is left out instead of permuted.
     """
     if not used:
         raise DataError(
@@ -236,8 +236,9 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    Dense arrays of all columns could be too large, so that only the used columns are in
-    the array; the score function then puts them back into their columns.
+    Dense arrays of all columns could be too large, so that only the used
+    columns are in the array; the score function then puts them back into their
+    columns.
     """
     X = part.X
     if not isinstance(X, SparseRows):

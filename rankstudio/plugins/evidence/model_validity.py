@@ -33,8 +33,8 @@ _MAX_SIZES = 30  # sizes of sets up to which each one is measured
 class MaskedModel:
     """A learned model, with the documents that it ranks while some of its features are masked.
 
-    ``columns`` are the 0-based columns of its features, ascending, shape (n,), and
-    ``base`` the value of each of them where it is masked, shape (n,).
+    ``columns`` are the 0-based columns of its features, ascending, shape (n,),
+    and ``base`` the value of each of them where it is masked, shape (n,).
     """
 
     step: Step
@@ -71,8 +71,8 @@ class MaskedModel:
     def effect_order(self) -> Waiting[tuple[int, ...]]:
         """Yield progress, and return the positions in ``columns``, greatest effect on the rankings first.
 
-        The effect of a feature is the mean over the queries of its completeness as a
-        set of one: minus Kendall's τ with this feature masked.
+        The effect of a feature is the mean over the queries of its completeness
+        as a set of one: minus Kendall's τ with this feature masked.
         """
         positions = range(self.columns.size)
         single_features = yield from self.steps([(position,) for position in positions])
@@ -118,13 +118,13 @@ class MeasuredValidity:
     Attributes
     ----------
     found : RankingValidity
-        Of nested sets of 0-based columns, smallest first; the last one has all features
-        of the model.
+        Of nested sets of 0-based columns, smallest first; the last one has all
+        features of the model.
     part : str
         Part of the fold with the documents: "validation", or "training" without one.
     selects : bool
-        Whether the order of the features is that of the selection; otherwise it is that
-        of their effects on the rankings.
+        Whether the order of the features is that of the selection; otherwise it
+        is that of their effects on the rankings.
     """
 
     found: RankingValidity
@@ -177,8 +177,8 @@ def step_validity(
     part : str
         Name of the part with the documents.
     selects : bool
-        Whether features are kept in the order of the selection. Otherwise those come
-        first whose masking alone changes the rankings most.
+        Whether features are kept in the order of the selection. Otherwise those
+        come first whose masking alone changes the rankings most.
 
     Raises
     ------

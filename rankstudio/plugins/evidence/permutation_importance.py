@@ -58,8 +58,8 @@ class PermutationImportance:
     baseline : ndarray of shape (Q,)
         Measure of the unchanged model; NaN for queries where it is undefined.
     loss : ndarray of shape (G, Q)
-        Loss of the measure with a group permuted, averaged over the repetitions.
-        Exactly 0 for features that are constant in the query.
+        Loss of the measure with a group permuted, averaged over the
+        repetitions. Exactly 0 for features that are constant in the query.
     level : float
         Confidence level of the intervals.
     """
@@ -143,11 +143,12 @@ def permutation_importance(
     Parameters
     ----------
     model : object with ``predict``, or callable
-        A fitted ranker, a model file or trees; or a function from features (m, n) to
-        scores (m,). The score of a document must depend only on its own features.
+        A fitted ranker, a model file or trees; or a function from features (m,
+        n) to scores (m,). The score of a document must depend only on its own
+        features.
     X : array-like of shape (m, n)
-        Features of documents that the model was not trained on. Arrays mapped from a
-        file are read in parts.
+        Features of documents that the model was not trained on. Arrays mapped
+        from a file are read in parts.
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,)
@@ -159,8 +160,8 @@ def permutation_importance(
     seed : int, default 0
         Equal seeds give equal permutations.
     groups : sequence of sequence of int, optional
-        0-based columns that are permuted together, such as correlated features; by
-        default each column alone.
+        0-based columns that are permuted together, such as correlated features;
+        by default each column alone.
     convention, document_ids, greatest_grade
         As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
     level : float, default 0.95
@@ -173,11 +174,13 @@ def permutation_importance(
 
     Notes
     -----
-    Values stay within their query, because only documents of a query are compared; a permutation over all
-    documents would create values that no document of the query could have. The intervals assume independent
-    queries; they hold for this model, not for one trained without the feature. Correlated features can
-    replace each other: permuted one at a time, none may show a loss, so permute them as a group. O(R G)
-    predictions for R repetitions and G groups.
+    Values stay within their query, because only documents of a query are
+    compared; a permutation over all documents would create values that no
+    document of the query could have. The intervals assume independent queries;
+    they hold for this model, not for one trained without the feature.
+    Correlated features can replace each other: permuted one at a time, none may
+    show a loss, so permute them as a group. O(R G) predictions for R
+    repetitions and G groups.
 
     Examples
     --------
@@ -210,8 +213,8 @@ def permutation_importance(
         else check_grade(greatest_grade, labels)
     )
 
-    # The ids order documents with equal scores; they are ranked only if a convention
-    # asks for it.
+    # The ids order documents with equal scores; they are ranked only if a
+    # convention asks for it.
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
     work = importance_steps(
@@ -243,8 +246,8 @@ def score_of(model: Any) -> Score:
 def _check_several_queries(ptr: Ints, purpose: str) -> None:
     """Raise DatasetError for one query: the interval of a loss is over queries.
 
-    ``ptr``, shape (Q + 1,), has the first document of each query, and ``purpose``
-    starts the message.
+    ``ptr``, shape (Q + 1,), has the first document of each query, and
+    ``purpose`` starts the message.
     """
     if ptr.size == 2:  # a single query
         raise DatasetError(
@@ -267,12 +270,14 @@ def importance_steps(
 ) -> Waiting[PermutationImportance]:
     """Measure the loss of a model with each group of columns permuted within the queries.
 
-    ``score`` maps features (m, n) of m documents to m scores. The result has the
-    measure of the model in each query, and its loss for each group in each query.
+    ``score`` maps features (m, n) of m documents to m scores. The result has
+    the measure of the model in each query, and its loss for each group in each
+    query.
 
-    If ``n_repeats`` is None, nothing is permuted: the result is the loss without each
-    group, for which all documents of a query get the query's mean of each column. A
-    weighted sum then ranks as if the weights of these columns were 0.
+    If ``n_repeats`` is None, nothing is permuted: the result is the loss
+    without each group, for which all documents of a query get the query's mean
+    of each column. A weighted sum then ranks as if the weights of these columns
+    were 0.
 
     Yields
     ------
@@ -365,14 +370,15 @@ def _losses_of_queries(
 ) -> Generator[Floats, None, None]:
     """Yield the measure of the model in each query, then the loss of each group in each query.
 
-    Each yielded array has the shape (Q,), for Q queries that start at ``ptr[:-1]`` in
-    the rows of ``X``, (m, n). ``draws`` has a random generator per repetition.
+    Each yielded array has the shape (Q,), for Q queries that start at
+    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random generator
+    per repetition.
 
-    Each repetition draws one random number per document, in the order of the documents,
-    so that the numbers do not depend on the division of the queries into parts. Within
-    each query, the documents sorted by these numbers give their values of a group to
-    the documents in the original order. Without draws, all documents get the mean of
-    their query instead.
+    Each repetition draws one random number per document, in the order of the
+    documents, so that the numbers do not depend on the division of the queries
+    into parts. Within each query, the documents sorted by these numbers give
+    their values of a group to the documents in the original order. Without
+    draws, all documents get the mean of their query instead.
     """
     m, n = X.shape
     repeats = max(1, len(draws))

@@ -1,7 +1,8 @@
 """Validity and completeness of a set of features: how far it alone explains the rankings of a model.
 
-Both compare the ranking of each query by a model with the ranking by the same model
-when some features have a base value in all documents. They need no labels.
+Both compare the ranking of each query by a model with the ranking by the same
+model when some features have a base value in all documents. They need no
+labels.
 
 References
 ----------
@@ -53,8 +54,8 @@ class RankingValidity:
     sets : tuple of tuple of int
         0-based columns of each set.
     validity, completeness : ndarray of shape (S, Q)
-        From -1 to 1, see :func:`ranking_validity`; NaN for queries whose documents the
-        model does not tell apart.
+        From -1 to 1, see :func:`ranking_validity`; NaN for queries whose
+        documents the model does not tell apart.
     """
 
     sets: tuple[tuple[int, ...], ...]
@@ -90,8 +91,9 @@ def ranking_validity(
     Parameters
     ----------
     model : object with ``predict``, or callable
-        A fitted ranker, a model file or trees; or a function from features (m, n) to
-        scores (m,). The score of a document must depend only on its own features.
+        A fitted ranker, a model file or trees; or a function from features (m,
+        n) to scores (m,). The score of a document must depend only on its own
+        features.
     X : array-like of shape (m, n)
         Features of the documents. Arrays mapped from a file are read in parts.
     qid : array-like of shape (m,)
@@ -122,15 +124,16 @@ def ranking_validity(
         \mathrm{validity}_q(S) = \tau(\pi_q, \pi_q(S)), \qquad
         \mathrm{completeness}_q(S) = -\tau(\pi_q, \pi_q(F \setminus S))
 
-    Validity is 1 if the set alone ranks as all features do. Completeness is high if
-    nothing of the ranking is left without the set: 0 if the other features do not order
-    the documents, positive if they reverse the order, and -1 if they rank as all
-    features do.
+    Validity is 1 if the set alone ranks as all features do. Completeness is
+    high if nothing of the ranking is left without the set: 0 if the other
+    features do not order the documents, positive if they reverse the order, and
+    -1 if they rank as all features do.
 
     :math:`\tau` is Kendall's :math:`\tau_b` of the scores. If a masked model gives all
-    documents of a query the same score, :math:`\tau` is 0, as no pair is in the right
-    or in the wrong order. If the model itself does so, both are undefined. O(S)
-    predictions of all documents, and O(S m log m) for :math:`\tau`.
+    documents of a query the same score, :math:`\tau` is 0, as no pair is in the
+    right or in the wrong order. If the model itself does so, both are
+    undefined. O(S) predictions of all documents, and O(S m log m) for
+    :math:`\tau`.
 
     Examples
     --------

@@ -55,16 +55,17 @@ def stability_by_refitting(
     Parameters
     ----------
     plan : Plan
-        The selector, with one value of each parameter. Its ranker, folds and selection
-        rule are ignored.
+        The selector, with one value of each parameter. Its ranker, folds and
+        selection rule are ignored.
     train : RankingDataset
         A training part, in memory or mapped from a file.
     study : Study, optional
-        Study that receives each finished half. Another call with the same plan and data
-        continues from it; an interruption loses only the halves in progress.
+        Study that receives each finished half. Another call with the same plan
+        and data continues from it; an interruption loses only the halves in
+        progress.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B; of the documents if these are
-        one ranking.
+        Number of divisions of the queries into halves, B; of the documents if
+        these are one ranking.
     seed : int, default 0
         Equal seeds give equal halves.
     executor : Executor, optional
@@ -77,13 +78,13 @@ def stability_by_refitting(
     StabilitySelection
         Numbers as in
         :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`,
-        independent of the executor; features that are constant in every query of a half
-        count as not selected there.
+        independent of the executor; features that are constant in every query
+        of a half count as not selected there.
 
     Notes
     -----
-    Each half is a unit of a run with 2B folds; no fold copies the data. If the documents are mapped from a
-    file, so is the half in training.
+    Each half is a unit of a run with 2B folds; no fold copies the data. If the
+    documents are mapped from a file, so is the half in training.
     """
     return finish(refitting_steps(plan, train, study, n_halves, seed, executor))
 
@@ -122,8 +123,8 @@ def plan_of_halves(plan: Plan) -> Plan:
     Raises
     ------
     ParameterError
-        If the method selects no features, has several parameter combinations, or learns
-        from preferences.
+        If the method selects no features, has several parameter combinations,
+        or learns from preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.given:
@@ -135,8 +136,8 @@ def plan_of_halves(plan: Plan) -> Plan:
             "none: halves are of labelled queries",
         )
 
-    # Parameters of the method's own model do not change the selection: their first
-    # value is enough.
+    # Parameters of the method's own model do not change the selection: their
+    # first value is enough.
     model_parameters = {
         p.name: p.values(plan.parameters[p.name])[0]
         for p in entry.parameters

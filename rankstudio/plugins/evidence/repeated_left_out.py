@@ -30,8 +30,8 @@ class RepeatedLeftOut:
     Attributes
     ----------
     usual : ndarray of shape (Q, k)
-        Squared error on each query of the model trained without the query, with the
-        features that are selected on all queries.
+        Squared error on each query of the model trained without the query, with
+        the features that are selected on all queries.
     repeated : ndarray of shape (Q, k)
         The same error with the features that are selected without the query.
     empty : ndarray of shape (Q,)
@@ -104,9 +104,10 @@ def repeated_left_out(
 
     Notes
     -----
-    The usual curve is optimistic, because the features are selected by the errors that it shows; the repeated
-    curve is not. No model is trained: the path without query q follows from T - G_q, where G_q is the Gram
-    matrix of the query and T the sum of the Gram matrices of all queries.
+    The usual curve is optimistic, because the features are selected by the
+    errors that it shows; the repeated curve is not. No model is trained: the
+    path without query q follows from T - G_q, where G_q is the Gram matrix of
+    the query and T the sum of the Gram matrices of all queries.
 
     Examples
     --------
@@ -133,8 +134,8 @@ def left_out_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments; its queries are not
-        repeated.
+        Result of an interrupted run with the same arguments; its queries are
+        not repeated.
 
     Yields
     ------

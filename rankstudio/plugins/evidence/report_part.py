@@ -66,8 +66,8 @@ def _stored_evidence(
 ) -> list[tuple[ReportedRun, int, Kind]]:
     """Return the stored evidence of one kind as triples of run, fold number and evidence.
 
-    ``unpack`` reads the kind from bytes and the number of features. Entries that are of
-    another kind or damaged are left out.
+    ``unpack`` reads the kind from bytes and the number of features. Entries
+    that are of another kind or damaged are left out.
     """
     unpacked = []
     for run in source.runs:

@@ -82,8 +82,8 @@ PARTS = (
 
 _PURPOSE = "The evidence for a selection"
 _MOST_JUDGED = 50  # features of a set: leaving out more features one by one takes long
-# most likely substitutes that are tried in place of each feature, besides the most
-# similar one
+# most likely substitutes that are tried in place of each feature, besides the
+# most similar one
 _RIVALS = 8
 
 
@@ -98,14 +98,14 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by default
-        12, or more for large sets, see
+        Length of the paths for probabilities, p values and left-out curves; by
+        default 12, or more for large sets, see
         :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
-        Estimator with exact left-out errors, such as RankRLS; by default the estimator
-        itself if it selects by these errors, as greedy RankRLS does. Without a judge
-        there are no losses, changes or shares, and alternatives are not compared by
-        their errors.
+        Estimator with exact left-out errors, such as RankRLS; by default the
+        estimator itself if it selects by these errors, as greedy RankRLS does.
+        Without a judge there are no losses, changes or shares, and alternatives
+        are not compared by their errors.
     measure : str
         Measure of the losses; "" for the squared error.
     convention : str
@@ -116,14 +116,15 @@ class EvidenceOptions:
     n_permutations : int
         As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
-        Time limit of the search for the best sets in seconds; sets not proved by then
-        have a gap.
+        Time limit of the search for the best sets in seconds; sets not proved
+        by then have a gap.
     most_sets : int
-        Maximum number of sets of a size that are enumerated for near-best sets or
-        searched again without a feature.
+        Maximum number of sets of a size that are enumerated for near-best sets
+        or searched again without a feature.
     n_refits : int
-        Maximum number of times that a method is trained again for deciding queries, if
-        there is no faster way. By default such methods have no deciding queries.
+        Maximum number of times that a method is trained again for deciding
+        queries, if there is no faster way. By default such methods have no
+        deciding queries.
     parts : tuple of str
         Some of :data:`PARTS`.
     rules : VerdictRules
@@ -164,8 +165,8 @@ def selection_evidence(
     Parameters
     ----------
     estimator : Selector
-        The estimator is not fitted here. Greedy RankRLS supports all evidence; other
-        selectors support part of it.
+        The estimator is not fitted here. Greedy RankRLS supports all evidence;
+        other selectors support part of it.
     X : array-like of shape (m, n)
         Features; a row is a document.
     y : array-like of shape (m,)
@@ -182,9 +183,10 @@ def selection_evidence(
 
     Notes
     -----
-    Sets are compared by the exact left-out squared error of RankRLS. A set is near-best if a paired test over
-    queries at 5 % finds no significant difference from the best set of k features, or from the selection if
-    the best set is not proved.
+    Sets are compared by the exact left-out squared error of RankRLS. A set is
+    near-best if a paired test over queries at 5 % finds no significant
+    difference from the best set of k features, or from the selection if the
+    best set is not proved.
 
     Examples
     --------
@@ -223,12 +225,12 @@ def evidence_steps(
     options : EvidenceOptions, optional
         Parts to compute, and their accuracy.
     earlier : SelectionEvidence, optional
-        Result of an interrupted run with the same arguments; finished parts, halves,
-        permutations and queries are not repeated.
+        Result of an interrupted run with the same arguments; finished parts,
+        halves, permutations and queries are not repeated.
     refit : callable, optional
-        Trains methods that must be trained again on each half, for example on other
-        processors or storing each half. By default such methods are trained here, one
-        half after the other.
+        Trains methods that must be trained again on each half, for example on
+        other processors or storing each half. By default such methods are
+        trained here, one half after the other.
 
     Yields
     ------
@@ -261,8 +263,8 @@ def evidence_steps(
 class _Evidence:
     """Gathers the evidence for a selection part by part; ``found`` is the evidence so far.
 
-    A method of its own computes each part and stores it in ``found``, also while the
-    part is incomplete.
+    A method of its own computes each part and stores it in ``found``, also
+    while the part is incomplete.
     """
 
     def __init__(
@@ -275,8 +277,8 @@ class _Evidence:
     ) -> None:
         """Check the arguments, and find the parts that apply and are not done.
 
-        ``earlier`` is evidence to continue, and ``refit`` trains the method on halves
-        if its paths do not follow from sums; both may be None.
+        ``earlier`` is evidence to continue, and ``refit`` trains the method on
+        halves if its paths do not follow from sums; both may be None.
         """
         if not isinstance(estimator, Selector):
             raise ParameterError(
@@ -322,8 +324,9 @@ class _Evidence:
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
 
-        # λ and loss of the method's exact left-out error, or None. The method is its
-        # own judge, which compares sets of features, only if it selects by this error.
+        # λ and loss of the method's exact left-out error, or None. The method
+        # is its own judge, which compares sets of features, only if it selects
+        # by this error.
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = (
             exchange if exchange is not None and exchange.is_criterion else None
@@ -362,8 +365,8 @@ class _Evidence:
     def _selected(self) -> tuple[int, ...]:
         """Return the columns of the set: that of the options, or what the estimator selects.
 
-        They are in the order of selection; if a method has no such order, columns with
-        large weights come first.
+        They are in the order of selection; if a method has no such order,
+        columns with large weights come first.
         """
         n = self._data.X.shape[1]
         options = self._options
@@ -413,8 +416,8 @@ class _Evidence:
     def _method_supports(self, part: str) -> bool:
         """Return whether the method supports a part about its best sets or the steps of its path.
 
-        Best sets need a method that selects by exact left-out errors; the other parts
-        need certain fast ways to learn its paths again.
+        Best sets need a method that selects by exact left-out errors; the other
+        parts need certain fast ways to learn its paths again.
         """
         k = self.found.k
         path_estimator = self._path_estimator
@@ -441,8 +444,8 @@ class _Evidence:
     def _is_judged(self, max_features: int) -> bool:
         """Return whether there is a judge for the set, and the set has at most this many features.
 
-        The judge is a RankRLS whose exact left-out error compares sets; it needs
-        several queries with labels.
+        The judge is a RankRLS whose exact left-out error compares sets; it
+        needs several queries with labels.
         """
         return (
             self._judge is not None
@@ -578,8 +581,8 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare the selection, with each feature exchanged or left out, with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge, which
-        compares sets by their errors, they have only correlations.
+        Exchanges are also compared with the selection itself. Without a judge,
+        which compares sets by their errors, they have only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -598,8 +601,8 @@ class _Evidence:
             if self._is_judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
 
-                # Errors of the reference, of the selection, without the feature, and
-                # with each rival in its place.
+                # Errors of the reference, of the selection, without the
+                # feature, and with each rival in its place.
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
                 reference_errors, own_errors, *errors = left_out_errors(
                     self._required_judge, self._data, [reference, selected, *sets]
@@ -628,10 +631,10 @@ class _Evidence:
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return the column outside the set that has the same score as a selected column at its step.
 
-        The result is a dict from selected column to the other one, without columns that
-        have no such tie. It is empty for scores per cost, for random candidates, for
-        sets that are not nested, and for a selection that differs from the method's
-        path.
+        The result is a dict from selected column to the other one, without
+        columns that have no such tie. It is empty for scores per cost, for
+        random candidates, for sets that are not nested, and for a selection
+        that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
@@ -667,13 +670,14 @@ class _Evidence:
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return columns that may be interchangeable with a selected column, and their correlations with it.
 
-        These are the most similar candidate, and the candidates that most often are
-        selected on the halves that do not select the column, and not on the others.
+        These are the most similar candidate, and the candidates that most often
+        are selected on the halves that do not select the column, and not on the
+        others.
         """
         candidates = yield from self._candidate_columns()
 
-        # Features are centred within each query, so that these (n, n) sums of products
-        # give correlations; a constant feature has none (NaN).
+        # Features are centred within each query, so that these (n, n) sums of
+        # products give correlations; a constant feature has none (NaN).
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
 
@@ -718,9 +722,9 @@ class _Evidence:
     ) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features without a column, or ``rest``.
 
-        ``rest``, the selection without the column, is returned if the best set is
-        unknown or would take long to find, and with groups, where no set lacks a single
-        feature.
+        ``rest``, the selection without the column, is returned if the best set
+        is unknown or would take long to find, and with groups, where no set
+        lacks a single feature.
         """
         if self.found.groups:
             return rest
@@ -811,9 +815,10 @@ def _difference(
 ) -> SetDifference:
     """Return the excess error of a set over another set, with its standard error.
 
-    ``errors`` and ``other_errors``, shape (Q,), are those of the set of ``features``
-    and of the other set in each query. A total within rounding is set to 0: a test
-    could find the difference between a set and its copy significant.
+    ``errors`` and ``other_errors``, shape (Q,), are those of the set of
+    ``features`` and of the other set in each query. A total within rounding is
+    set to 0: a test could find the difference between a set and its copy
+    significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())

@@ -37,8 +37,8 @@ class SetChanges:
     without : ndarray of shape (k,)
         Error without each feature of the set.
     swapped : ndarray of shape (k, n)
-        Row a has the error with each other feature in place of the a-th; NaN for
-        features of the set.
+        Row a has the error with each other feature in place of the a-th; NaN
+        for features of the set.
     """
 
     features: tuple[int, ...]
@@ -87,8 +87,8 @@ def set_changes(
 
     Notes
     -----
-    The leave-query-out errors are exact (Pahikkala et al. 2010, eq. (7)), and no model is trained: O(Q n k⁴)
-    from the Gram matrices of Q queries.
+    The leave-query-out errors are exact (Pahikkala et al. 2010, eq. (7)), and
+    no model is trained: O(Q n k⁴) from the Gram matrices of Q queries.
 
     Examples
     --------
@@ -115,8 +115,8 @@ def exchanged_changes(
 ) -> SetChanges:
     """Compute the left-out error of a set with each feature added, without each, and with each swap.
 
-    The errors are those of RankRLS with the λ and loss of ``judge``; ``features`` are
-    the 0-based columns of the set.
+    The errors are those of RankRLS with the λ and loss of ``judge``;
+    ``features`` are the 0-based columns of the set.
     """
     rows = training_data(data)
     n = rows.X.shape[1]

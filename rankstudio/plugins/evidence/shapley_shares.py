@@ -85,8 +85,8 @@ def shapley_shares(
     qid : array-like of shape (m,)
         Query of each document.
     features : sequence of int, optional
-        0-based columns of the model, at most 15; by default those that greedy RankRLS
-        selects.
+        0-based columns of the model, at most 15; by default those that greedy
+        RankRLS selects.
 
     Returns
     -------
@@ -95,8 +95,8 @@ def shapley_shares(
 
     Notes
     -----
-    The leave-query-out errors of all 2^k subsets are exact, and no model is trained: O(2^k k² Q) from the
-    Gram matrices of Q queries.
+    The leave-query-out errors of all 2^k subsets are exact, and no model is
+    trained: O(2^k k² Q) from the Gram matrices of Q queries.
 
     Examples
     --------
@@ -116,8 +116,8 @@ def shapley_steps(
 ) -> Waiting[ShapleyShares]:
     """Divide the left-out gain of a set fairly among its features; yield progress.
 
-    ``features`` are the 0-based columns of the set, by default those that the estimator
-    selects. The gain is that over a model without features.
+    ``features`` are the 0-based columns of the set, by default those that the
+    estimator selects. The gain is that over a model without features.
     """
     rows = training_data(data)
 
@@ -175,15 +175,15 @@ def _columns_of_subset(
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns. ``search`` can move to a subset and
-    then give its error, and that with each further column.
+    The bits of a subset's index are its columns. ``search`` can move to a
+    subset and then give its error, and that with each further column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()
 
-    # The subsets are visited depth first, so that successive subsets have the most
-    # features in common. Each visit computes the errors with one later column added, so
-    # subsets with the last column need no visit.
+    # The subsets are visited depth first, so that successive subsets have the
+    # most features in common. Each visit computes the errors with one later
+    # column added, so subsets with the last column need no visit.
     waiting: list[tuple[int, ...]] = [()]
 
     while waiting:
@@ -219,9 +219,9 @@ def shapley_values(gains: Floats) -> Floats:
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
 
-    # The weight of a size is the share of all orders of the players in which exactly
-    # one given coalition of that size comes before one given player. No player can join
-    # the coalition of all k players. Its weight is not used.
+    # The weight of a size is the share of all orders of the players in which
+    # exactly one given coalition of that size comes before one given player. No
+    # player can join the coalition of all k players. Its weight is not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )

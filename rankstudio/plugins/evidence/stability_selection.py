@@ -1,7 +1,8 @@
 """Stability selection: how often each feature is selected on halves of the queries.
 
-Documents without queries are one ranking, of which halves of the documents are taken.
-The bounds hold for both: they need independent queries, or independent documents.
+Documents without queries are one ranking, of which halves of the documents are
+taken. The bounds hold for both: they need independent queries, or independent
+documents.
 """
 
 from __future__ import annotations
@@ -55,18 +56,19 @@ class StabilitySelection:
     counts : ndarray of shape (k, n)
         Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        Position at which each of the N halves selects each feature, from 1; 0 for not
-        selected.
+        Position at which each of the N halves selects each feature, from 1; 0
+        for not selected.
     n_candidates : int
-        Number of features that vary within some query, p; other features cannot change
-        a ranking.
+        Number of features that vary within some query, p; other features cannot
+        change a ranking.
     seed : int
         Seed of the halves.
 
     Notes
     -----
-    All parameters, including λ, are those of the estimator on every half, although a half has only about half
-    of the squared errors. Pinned features count as selected.
+    All parameters, including λ, are those of the estimator on every half,
+    although a half has only about half of the squared errors. Pinned features
+    count as selected.
     """
 
     counts: Ints
@@ -129,16 +131,18 @@ class StabilitySelection:
         threshold, n_features
             As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
-            Whether to assume that the share of pairs of halves that both select a
-            feature is unimodal. If the theorem does not hold for the threshold or
-            number of features, the bound without the assumption is used.
+            Whether to assume that the share of pairs of halves that both select
+            a feature is unimodal. If the theorem does not hold for the
+            threshold or number of features, the bound without the assumption is
+            used.
 
         Notes
         -----
-        With q of p features selected on a half, these are the stable features that a half selects with a
-        probability of at most q / p. Their expected number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p
-        for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries must be
-        independent, and for one ranking its documents.
+        With q of p features selected on a half, these are the stable features
+        that a half selects with a probability of at most q / p. Their expected
+        number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p for B unimodal
+        pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)).
+        Queries must be independent, and for one ranking its documents.
         """
         tau = self._min_halves(threshold) / self.n_paths
         selected = float(self.probability[self._row_index(n_features)].sum())
@@ -170,8 +174,8 @@ def selection_bound(
 ) -> float:
     """Return a bound on the expected number of wrong features among the stable features.
 
-    A feature is wrong if its selection probability is at most q / p, that of a feature
-    chosen at random (Shah and Samworth 2013).
+    A feature is wrong if its selection probability is at most q / p, that of a
+    feature chosen at random (Shah and Samworth 2013).
 
     Parameters
     ----------
@@ -182,8 +186,9 @@ def selection_bound(
     n_candidates : int
         Number of candidates, p.
     n_pairs : int, optional
-        Number of pairs of halves, B, to assume that the number of pairs that select a
-        feature has a unimodal distribution; by default nothing is assumed.
+        Number of pairs of halves, B, to assume that the number of pairs that
+        select a feature has a unimodal distribution; by default nothing is
+        assumed.
 
     Examples
     --------
@@ -232,11 +237,11 @@ def stability_selection(
     y : array-like of shape (m,)
         Labels of the documents.
     qid : array-like of shape (m,)
-        Query of each document; at least four queries, or one with at least eight
-        documents. None if all documents are one ranking.
+        Query of each document; at least four queries, or one with at least
+        eight documents. None if all documents are one ranking.
     n_halves : int, default 50
-        Number of divisions into halves, B. If the number of queries or documents is
-        odd, each division leaves one out.
+        Number of divisions into halves, B. If the number of queries or
+        documents is odd, each division leaves one out.
     seed : int, default 0
         Equal seeds give equal halves.
 
@@ -247,8 +252,8 @@ def stability_selection(
 
     Notes
     -----
-    Greedy RankRLS uses sums of per-query statistics, computed once; other methods are trained on each of the
-    2B halves. Both select the same features.
+    Greedy RankRLS uses sums of per-query statistics, computed once; other
+    methods are trained on each of the 2B halves. Both select the same features.
 
     Examples
     --------
@@ -279,8 +284,8 @@ def stability_steps(
     estimator : LinearRanker
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
-        Documents grouped by query, or one ranking, of which halves of the documents are
-        taken.
+        Documents grouped by query, or one ranking, of which halves of the
+        documents are taken.
     n_halves : int, default 50
         Number of random divisions into two halves.
     seed : int, default 0
@@ -391,8 +396,8 @@ def with_paths(
 ) -> StabilitySelection:
     """Return the result extended by the paths of further halves.
 
-    A path has the features after 1, 2, ... steps. After the end of a path that ended
-    early, its last features count for the remaining steps.
+    A path has the features after 1, 2, ... steps. After the end of a path that
+    ended early, its last features count for the remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
 
@@ -424,8 +429,8 @@ def _summed_paths(
 ) -> Iterator[list[Path]]:
     """Yield the paths on some halves, a few at a time, computed from sums over queries.
 
-    ``prepare_paths`` adds up the sums of all queries. A path has the features after 1,
-    2, ... steps.
+    ``prepare_paths`` adds up the sums of all queries. A path has the features
+    after 1, 2, ... steps.
     """
     with STEADY:
         paths = prepare_paths()
@@ -461,8 +466,9 @@ def _learned_paths(
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     """Return the features after each step.
 
-    A method that does not add features step by step has one model: its features are
-    ordered by absolute weight, and the first 1, 2, … of them stand for the steps.
+    A method that does not add features step by step has one model: its features
+    are ordered by absolute weight, and the first 1, 2, … of them stand for the
+    steps.
     """
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]

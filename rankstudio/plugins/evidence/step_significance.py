@@ -37,8 +37,8 @@ class StepSignificance:
     drops : ndarray of shape (k,)
         Reduction of the leave-query-out error by each step.
     permuted : ndarray of shape (N, k)
-        Reduction by the best feature at each step, with each of N permutations of the
-        residuals.
+        Reduction by the best feature at each step, with each of N permutations
+        of the residuals.
     empty : float
         Error of the empty model.
     """
@@ -58,9 +58,9 @@ class StepSignificance:
     def n_steps(self, level: float = 0.1) -> int:
         """Return the number of steps before the stop, by ForwardStop (G'Sell et al. 2016).
 
-        It is the largest number of first steps for which the mean of -log(1 - p) is at
-        most the level. If the p values are independent, the expected share of useless
-        steps among them is at most the level.
+        It is the largest number of first steps for which the mean of -log(1 -
+        p) is at most the level. If the p values are independent, the expected
+        share of useless steps among them is at most the level.
 
         Parameters
         ----------
@@ -73,8 +73,8 @@ class StepSignificance:
 def forward_stop(p_values: ArrayLike, level: float) -> int:
     """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
-    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at most the
-    level, or 0.
+    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at
+    most the level, or 0.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def step_significance(
     -----
     The residuals of the model with the features so far are permuted within their queries (Freedman and Lane
     1983) and added to its predictions, and all remaining features are compared again. Residuals of a query
-    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of a
-    permutation test of the whole path.
+    are only approximately exchangeable, so p is approximate from step 2 on. At
+    step 1 it equals that of a permutation test of the whole path.
 
     Examples
     --------
@@ -165,8 +165,8 @@ def significance_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     earlier : StepSignificance, optional
-        Result of an interrupted run with the same arguments; its permutations are not
-        repeated.
+        Result of an interrupted run with the same arguments; its permutations
+        are not repeated.
 
     Yields
     ------

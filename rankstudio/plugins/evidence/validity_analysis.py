@@ -60,8 +60,8 @@ def validity_result(
     ----------
     run : RunResult
     data : FoldedDataset
-        Without a test part, the validation part has the documents, and without that the
-        training part.
+        Without a test part, the validation part has the documents, and without
+        that the training part.
     features : tuple of int
         1-based ids of the features to keep; empty for the first features of each model.
     keep : int or None
@@ -84,14 +84,15 @@ def validity_result(
     -----
     The definitions are those of
     :func:`rankstudio.plugins.evidence.ranking_validity.ranking_validity`. Features are
-    in the order of selection. For a method that selects none, those come first whose
-    masking alone changes the rankings most, by the mean of τ over the queries.
+    in the order of selection. For a method that selects none, those come first
+    whose masking alone changes the rankings most, by the mean of τ over the
+    queries.
     """
     if features and keep is not None:
         raise ParameterError("keep", keep, tr("nothing if features are named"))
 
-    # Each fold has two halves of its share of the progress: its model is prepared here
-    # and measured below.
+    # Each fold has two halves of its share of the progress: its model is
+    # prepared here and measured below.
     fold_results = _fold_results(run, fold)
     models = []
     for number, result in enumerate(fold_results):
@@ -123,8 +124,8 @@ def validity_result(
 def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
     """Yield the progress of work on one of several folds, and return its result.
 
-    ``first`` is the number of folds before it. Each fold is gone through twice, so that
-    it has half of its share.
+    ``first`` is the number of folds before it. Each fold is gone through twice,
+    so that it has half of its share.
     """
     while True:
         try:
@@ -156,8 +157,9 @@ def _fold_model(
 ) -> Waiting[_FoldModel]:
     """Return the model of a fold with its features in order; yield progress of the ordering.
 
-    ``base`` is the value of masked features: "mean", that over the training documents,
-    or "zero". A model that was not learned from features is a PlanError.
+    ``base`` is the value of masked features: "mean", that over the training
+    documents, or "zero". A model that was not learned from features is a
+    PlanError.
     """
     step = result.chosen.step
     if not step.learned or not step.selected:
@@ -208,8 +210,8 @@ def _unused_features(
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     """Return the numbers of features to keep, up to that of the smallest model.
 
-    It is only ``keep`` if that is not None; otherwise each number, or a selection of
-    numbers if there are many.
+    It is only ``keep`` if that is not None; otherwise each number, or a
+    selection of numbers if there are many.
     """
     n_features = min(len(model.order) for model in models)
     if keep is not None:
@@ -227,8 +229,8 @@ def _means_table(
 ) -> AnalysisTable:
     """Return the means of each set over the queries of all folds, with their intervals.
 
-    A row is a set: ``features``, the ids to keep, or if that is empty, the first
-    features of each model for each of ``sizes``.
+    A row is a set: ``features``, the ids to keep, or if that is empty, the
+    first features of each model for each of ``sizes``.
     """
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
     completeness = mean_intervals(
@@ -306,8 +308,8 @@ def _queries_table(
 ) -> AnalysisTable:
     """Return the ``n_queries`` queries with the least validity of the only set.
 
-    Queries without a validity, in which the model scores all documents alike, are left
-    out.
+    Queries without a validity, in which the model scores all documents alike,
+    are left out.
     """
     rows = [
         (model.fold, query, float(validity), float(completeness))

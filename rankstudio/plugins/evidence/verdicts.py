@@ -44,19 +44,21 @@ class VerdictRules:
     Attributes
     ----------
     threshold : float
-        τ, the minimum selection probability of a secure feature; greater than 0.5, at most 1. The default 0.9
-        is the strictest of the range that Meinshausen and Bühlmann (2010) recommend. The number of features
-        above it that are selected no more often than by chance is bounded by
+        τ, the minimum selection probability of a secure feature; greater than
+        0.5, at most 1. The default 0.9 is the strictest of the range that
+        Meinshausen and Bühlmann (2010) recommend. The number of features above
+        it that are selected no more often than by chance is bounded by
         :meth:`rankstudio.plugins.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Minimum absolute correlation of twins within queries: they share 98 % of their
-        variance. Which twin a half selects is arbitrary, but halves share queries, so
-        most select the same one: a twin that is no better is selected on 90 % of the
-        halves in one of five datasets. The probability of a single twin is therefore
-        not meaningful, and twins are compared by a paired test instead.
+        Minimum absolute correlation of twins within queries: they share 98 % of
+        their variance. Which twin a half selects is arbitrary, but halves share
+        queries, so most select the same one: a twin that is no better is
+        selected on 90 % of the halves in one of five datasets. The probability
+        of a single twin is therefore not meaningful, and twins are compared by
+        a paired test instead.
     stop_level : float
-        α of ForwardStop, an upper bound of the expected share of useless steps before
-        the stop.
+        α of ForwardStop, an upper bound of the expected share of useless steps
+        before the stop.
     """
 
     threshold: float = 0.9
@@ -83,8 +85,8 @@ class Loss:
     Attributes
     ----------
     value : float
-        Measure with the feature minus the measure without it, reversed for errors:
-        positive if the set is worse without it.
+        Measure with the feature minus the measure without it, reversed for
+        errors: positive if the set is worse without it.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     """
@@ -167,15 +169,15 @@ class FeatureEvidence:
     probability : float or None
         Share of the halves on which it is among the first k.
     position : tuple of float or None
-        5, 50 and 95 % quantiles of its position on the paths of the halves; inf for not
-        selected.
+        5, 50 and 95 % quantiles of its position on the paths of the halves; inf
+        for not selected.
     share : float or None
         Its Shapley share of the left-out gain of the set.
     loss : Loss or None
         Loss of the set without it.
     n_deciding : int or None
-        Number of queries whose removal makes its step select another feature; None if
-        none were found.
+        Number of queries whose removal makes its step select another feature;
+        None if none were found.
     substitute : int or None
         Column whose exact swap increases the left-out error least, or reduces it most.
     price : float or None
@@ -191,8 +193,8 @@ class FeatureEvidence:
     smaller : SetDifference or None
         Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
-        Whether the selection is so large that all features above the threshold may be
-        there by chance.
+        Whether the selection is so large that all features above the threshold
+        may be there by chance.
     tied : int or None
         Column outside the set that has the same score at the step of the feature.
     verdict : Verdict or None
@@ -324,14 +326,16 @@ def partner_of(
 ) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
-    Let s be the selected feature and p its partner. p is not in the set, and s or p is
-    among the first k on at least τ of the halves. In addition, one of these holds:
+    Let s be the selected feature and p its partner. p is not in the set, and s
+    or p is among the first k on at least τ of the halves. In addition, one of
+    these holds:
 
     - s and p are twins: near copies, and a paired test does not find the set with p in place of s
       significantly worse.
     - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
-      not significantly different from the best set. p replaces s if p is among the first k on more than half
-      of the halves without s, and both are on at most 1 - τ of all halves.
+      not significantly different from the best set. p replaces s if p is among
+      the first k on more than half of the halves without s, and both are on at
+      most 1 - τ of all halves.
 
     Parameters
     ----------
@@ -343,18 +347,18 @@ def partner_of(
         Sets with other features in its place.
     rules : VerdictRules
     n_tests : int
-        Number of selected features that are compared with others. The tests of twins
-        share their 5 %: if all twins are equally good, at most one selection in twenty
-        has a pair with a significant difference.
+        Number of selected features that are compared with others. The tests of
+        twins share their 5 %: if all twins are equally good, at most one
+        selection in twenty has a pair with a significant difference.
 
     Returns
     -------
     tuple or None
-        The exchange, and the share of the halves that select one of the two. Among
-        several partners the one with the largest share.
+        The exchange, and the share of the halves that select one of the two.
+        Among several partners the one with the largest share.
     """
-    # Shares are multiples of 1 / N for N halves; a computed bound such as 1 - 0.9 may
-    # miss one by rounding.
+    # Shares are multiples of 1 / N for N halves; a computed bound such as 1 -
+    # 0.9 may miss one by rounding.
     selected = inside[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
@@ -363,8 +367,9 @@ def partner_of(
         partner_selected = inside[:, exchange.column]
         share = float((selected | partner_selected).mean())
 
-        # The partner is on more than half of the halves without the feature: share
-        # minus selected.mean() is the share of halves with the partner alone.
+        # The partner is on more than half of the halves without the feature:
+        # share minus selected.mean() is the share of halves with the partner
+        # alone.
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
         is_rarely_together = (
             selected & partner_selected

@@ -20,8 +20,8 @@ from rankstudio.engine.support.escaping import comment_text
 
 COMPILERS = ("cc", "gcc", "clang", "tcc")
 
-# The program that reads documents from its last but one argument and writes their
-# scores to the last one.
+# The program that reads documents from its last but one argument and writes
+# their scores to the last one.
 _MAIN = """\
 #include <stdio.h>
 double {name}(const double *x);
@@ -59,8 +59,8 @@ def write(function: ScoreFunction) -> Files:
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
 
-    # The body adds up weighted values, or the score of each tree, which is a function
-    # of its own.
+    # The body adds up weighted values, or the score of each tree, which is a
+    # function of its own.
     body = []
     if function.linear:
         body = [
@@ -86,9 +86,9 @@ def write(function: ScoreFunction) -> Files:
 def _branches(node: Node, indent: str) -> list[str]:
     """Return the lines of C for a node: a return for a leaf, an "if" for a split.
 
-    A node is the value of a leaf, or a split: the position of an input, a threshold, and
-    the nodes for values up to it and above it. The lines for values above the threshold
-    need no "else", since every branch returns.
+    A node is the value of a leaf, or a split: the position of an input, a
+    threshold, and the nodes for values up to it and above it. The lines for
+    values above the threshold need no "else", since every branch returns.
     """
     if not isinstance(node, tuple):  # a leaf
         return [f"{indent}return {node!r};"]
@@ -104,8 +104,8 @@ def _branches(node: Node, indent: str) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function in a file, compiled by an installed C compiler.
 
-    The scores have the shape (m,) for m documents. They verify the file, which is why
-    only the name of the function is taken from the model.
+    The scores have the shape (m,) for m documents. They verify the file, which
+    is why only the name of the function is taken from the model.
     """
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:

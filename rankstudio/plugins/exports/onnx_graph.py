@@ -22,8 +22,8 @@ ML_OPSET = 5
 IR_VERSION = 10
 """Version of the file; above, of ai.onnx.ml (the first with doubles in trees) and of standard operators."""
 
-# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes of the
-# whole operator.
+# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes
+# of the whole operator.
 _LESS_OR_EQUAL = 0
 _SUM = 1
 _NO_TRANSFORM = 0
@@ -32,8 +32,8 @@ _NO_TRANSFORM = 0
 def write(function: ScoreFunction) -> Files:
     """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
-    The columns of ``X``, for m documents, are the k inputs of the model. The only file
-    has the key "", the ending of its name after the stem.
+    The columns of ``X``, for m documents, are the k inputs of the model. The
+    only file has the key "", the ending of its name after the stem.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def write(function: ScoreFunction) -> Files:
         producer_name="RankStudio",
     )
 
-    # The ids and names of the features, one on each line, so that a reader can name the
-    # columns.
+    # The ids and names of the features, one on each line, so that a reader can
+    # name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(i, name)) for i in function.inputs)
@@ -101,8 +101,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble: the splits of all trees in lists, and the leaves.
 
-    The operator needs a split in every tree, so a tree of one leaf becomes a split with
-    this leaf on both sides.
+    The operator needs a split in every tree, so a tree of one leaf becomes a
+    split with this leaf on both sides.
     """
     # The split of a tree of one leaf: -1, the first leaf, is on both sides.
     one_leaf = ((0, 0.0, -1, -1),)
@@ -115,8 +115,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all leaves, and
-            # whether it is a leaf.
+            # Each child becomes its position among all splits or all leaves,
+            # and whether it is a leaf.
             below_child, above_child = [
                 (first_leaf - 1 - child, True)
                 if child < 0
@@ -126,8 +126,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
 
-    # The operator has one list for each property of the splits. In its terms, "true" is
-    # the child for values up to the threshold.
+    # The operator has one list for each property of the splits. In its terms,
+    # "true" is the child for values up to the threshold.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(
         *splits, strict=True
     )

@@ -116,8 +116,8 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
     """Add the contents of a node to its element, which already has the predicate of the node.
 
-    A leaf has a score; a split has two child elements, the first for values up to the
-    threshold. ``names`` are the fields of the inputs, by position.
+    A leaf has a score; a split has two child elements, the first for values up
+    to the threshold. ``names`` are the fields of the inputs, by position.
     """
     if not isinstance(node, tuple):  # a leaf
         parent.set("score", repr(node))
@@ -158,9 +158,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _node(element: Element, columns: dict[str, int]) -> Node:
     """Return the node of an XML element.
 
-    It is the value of a leaf, or a split with its two children. A split is the column
-    of a field, a threshold, and the nodes for values up to it and above. ``columns``
-    has the columns by the names of fields.
+    It is the value of a leaf, or a split with its two children. A split is the
+    column of a field, a threshold, and the nodes for values up to it and above.
+    ``columns`` has the columns by the names of fields.
     """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:

@@ -19,8 +19,8 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
-# Address space that the process may use: for Python itself, and for each value of a
-# document.
+# Address space that the process may use: for Python itself, and for each value
+# of a document.
 _PYTHON_BYTES = 2 * 10**9
 _BYTES_PER_VALUE = 200
 
@@ -76,8 +76,9 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return the text of the module.
 
-    It begins with the numbers of the model as dicts and lists. The functions that use
-    them follow. The only file has the key "", the ending of its name after the stem.
+    It begins with the numbers of the model as dicts and lists. The functions
+    that use them follow. The only file has the key "", the ending of its name
+    after the stem.
     """
     ids = [feature.id for feature in function.inputs]
 
@@ -95,9 +96,9 @@ def write(function: ScoreFunction) -> Files:
     else:
         lines += _tree_lines(function, ids)
 
-    # The functions that compute a score from the numbers. Trees that split on sums of
-    # features compute these sums first; a model with scaled inputs also has a function
-    # for all documents of a query.
+    # The functions that compute a score from the numbers. Trees that split on
+    # sums of features compute these sums first; a model with scaled inputs also
+    # has a function for all documents of a query.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
@@ -110,11 +111,11 @@ def write(function: ScoreFunction) -> Files:
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     """Return the lines with the trees of a model, after those with the new features that they split on.
 
-    ``ids`` are those of the model's inputs, by position. New features are sums of
-    features.
+    ``ids`` are those of the model's inputs, by position. New features are sums
+    of features.
     """
-    # Trees split on new features, numbered from 1, or else on features, identified by
-    # their ids.
+    # Trees split on new features, numbered from 1, or else on features,
+    # identified by their ids.
     numbers = list(range(1, len(function.sums) + 1)) or ids
     lines: list[str] = []
     if function.sums:
@@ -152,9 +153,9 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by running the module in a separate process.
 
-    The scores have the shape (m,) for m documents. The process has a limit of memory
-    and time. Nothing is imported into this process, as names in a model could contain
-    code.
+    The scores have the shape (m,) for m documents. The process has a limit of
+    memory and time. Nothing is imported into this process, as names in a model
+    could contain code.
     """
     ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))
@@ -163,9 +164,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
 
-        # The script `trial_script.py` expects these arguments in this order: what to
-        # run, seconds, bytes, the files, and whether inputs are scaled. Python gets no
-        # settings of the user (-I), and no other packages (-S).
+        # The script `trial_script.py` expects these arguments in this order:
+        # what to run, seconds, bytes, the files, and whether inputs are scaled.
+        # Python gets no settings of the user (-I), and no other packages (-S).
         arguments = [
             "module",
             str(int(SECONDS)),

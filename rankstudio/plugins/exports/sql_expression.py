@@ -24,8 +24,8 @@ from rankstudio.engine.support.escaping import comment_text
 def write(function: ScoreFunction) -> Files:
     """Return the expression in standard SQL.
 
-    The columns are named after the features. The only file has the key "", the ending of
-    its name after the stem.
+    The columns are named after the features. The only file has the key "", the
+    ending of its name after the stem.
     """
     # The terms of the score: weighted columns, or the value of each tree.
     names = [f'"{feature.identifier}"' for feature in function.inputs]

@@ -60,8 +60,8 @@ class ChoiceContext:
     names : sequence of str of length n
         Names of the features.
     axis : str
-        Name of the parameter in which `combinations` differ: "λ"; "combination" for
-        several parameters.
+        Name of the parameter in which `combinations` differ: "λ"; "combination"
+        for several parameters.
     combinations : sequence of Alternative
         Paths of the fold, including this one, in the order of the grid.
     folds : sequence of Alternative
@@ -94,8 +94,8 @@ class ChoiceContext:
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
         """Return the context with paths of candidates, each identified by its representative column.
 
-        A candidate is a group of features, or a feature by itself; the first column of
-        a group stands for all of it.
+        A candidate is a group of features, or a feature by itself; the first
+        column of a group stands for all of it.
         """
         combinations, folds = (
             [
@@ -156,8 +156,8 @@ def explain(
     ChoiceExplanation
         A title and sentences.
     """
-    # A feature of a group is explained by its group, for which the column of the first
-    # member stands from here on.
+    # A feature of a group is explained by its group, for which the column of
+    # the first member stands from here on.
     groups = context.groups
     together = ""
     if groups is not None:
@@ -170,9 +170,9 @@ def explain(
             None if correlations is None else groups.correlations(correlations)
         )
 
-    # A path of iterations or rounds (its step kind is not FEATURES) weighs all features
-    # at once; on the other paths, the feature was selected at a step, or is not in the
-    # chosen model.
+    # A path of iterations or rounds (its step kind is not FEATURES) weighs all
+    # features at once; on the other paths, the feature was selected at a step,
+    # or is not in the chosen model.
     in_model = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
         title, sentences = _weight_explanation(context, feature, in_model)
@@ -206,9 +206,9 @@ def explain(
 def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
     """Explain why a feature was selected, and how far ahead of which rival it was.
 
-    The margin has the feature, the best other candidate (the rival), and the lead as a
-    share of the greater of their scores; a negative share means that the rival was
-    ahead.
+    The margin has the feature, the best other candidate (the rival), and the
+    lead as a share of the greater of their scores; a negative share means that
+    the rival was ahead.
     """
     score = context.score
     if np.isnan(margin.score):
@@ -242,8 +242,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
 def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
     """Explain the selection of a feature if the feature or its rival did not lower the criterion.
 
-    ``rival`` is the column of the best other candidate. A score is the reduction of the
-    criterion: negative if adding the feature raises it.
+    ``rival`` is the column of the best other candidate. A score is the
+    reduction of the criterion: negative if adding the feature raises it.
     """
     score = margin.score
     rival_score = margin.rival_score
@@ -334,8 +334,8 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
     """Return the sentence on a feature's rank at the first step.
 
-    It is "" if the feature was selected there, or was no candidate. ``step_number`` is
-    that of the step at which it was selected.
+    It is "" if the feature was selected there, or was no candidate.
+    ``step_number`` is that of the step at which it was selected.
     """
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
@@ -366,8 +366,9 @@ def _closest_step_sentence(
 ) -> str:
     """Return the sentence on the step at which a feature came closest to being selected.
 
-    Steps after the chosen model do not count. The feature that was selected there is
-    named, with its correlation if ``correlations``, of shape (n, n), are there.
+    Steps after the chosen model do not count. The feature that was selected
+    there is named, with its correlation if ``correlations``, of shape (n, n),
+    are there.
     """
     path = context.path
     score = context.score
@@ -375,8 +376,8 @@ def _closest_step_sentence(
         score.of(step, path.divisor) for step in path.steps[: context.position + 1]
     ]
 
-    # The score at each step as a share of the step's best score, by which steps can be
-    # compared; NaN at steps where the feature was no candidate.
+    # The score at each step as a share of the step's best score, by which steps
+    # can be compared; NaN at steps where the feature was no candidate.
     share_of_best = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
@@ -415,8 +416,9 @@ def _closest_without_use(
 ) -> str:
     """Return the sentence on the closest step, if one of the two features did not lower the criterion.
 
-    A score is the reduction of the criterion. ``details`` has the step and the rank of
-    the feature there, and ``name`` is that of the feature that was selected instead.
+    A score is the reduction of the criterion. ``details`` has the step and the
+    rank of the feature there, and ``name`` is that of the feature that was
+    selected instead.
     """
     if own_score > 0:
         text = tr(
@@ -440,8 +442,9 @@ def _displacement_sentence(
 ) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
-    It is "" for a fall of less than a tenth, or if the method selects the feature with
-    the least score. ``correlations`` has the shape (n, n), or is None.
+    It is "" for a fall of less than a tenth, or if the method selects the
+    feature with the least score. ``correlations`` has the shape (n, n), or is
+    None.
     """
     path = context.path
     score = context.score
@@ -485,8 +488,8 @@ def _similarity_sentence(
     if correlations is None or not model:
         return ""
 
-    # The correlations have the shape (n, n) for n features. A correlation of 0 is that
-    # of a constant feature.
+    # The correlations have the shape (n, n) for n features. A correlation of 0
+    # is that of a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
     if correlations[feature, closest] == 0 or is_named:
@@ -500,8 +503,8 @@ def _weight_explanation(
 ) -> tuple[str, list[str]]:
     """Explain a feature of a model that weighs all features at once.
 
-    Return a title and sentences. ``in_model`` says whether the feature has a weight in
-    the chosen model.
+    Return a title and sentences. ``in_model`` says whether the feature has a
+    weight in the chosen model.
     """
     path = context.path
     score = context.score
@@ -553,8 +556,8 @@ def _at_round(path: PathResult, step_number: int) -> str:
 def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool) -> str:
     """Return the sentence on the other parameters and folds for which the outcome would differ.
 
-    ``in_model`` is the outcome: whether the feature is in the chosen model. The sentence
-    is "" if there is nothing to compare with.
+    ``in_model`` is the outcome: whether the feature is in the chosen model. The
+    sentence is "" if there is nothing to compare with.
     """
     size = context.size
     parts = []
@@ -591,9 +594,9 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool)
 def _other_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence on where the outcome would differ.
 
-    ``kind`` is that of the chosen model: "model" for one that weighs all features,
-    "several" or "one" for a selection of several features or of one. ``in_model`` says
-    whether it has the feature.
+    ``kind`` is that of the chosen model: "model" for one that weighs all
+    features, "several" or "one" for a selection of several features or of one.
+    ``in_model`` says whether it has the feature.
     """
     if kind == "model":
         if in_model:
@@ -613,9 +616,10 @@ def _other_template(kind: str, in_model: bool) -> str:
 def _same_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence on equal outcomes.
 
-    They are the same on every path of the run. ``kind`` is that of the chosen model:
-    "model" for one that weighs all features, "several" or "one" for a selection of
-    several features or of one. ``in_model`` says whether it has the feature.
+    They are the same on every path of the run. ``kind`` is that of the chosen
+    model: "model" for one that weighs all features, "several" or "one" for a
+    selection of several features or of one. ``in_model`` says whether it has
+    the feature.
     """
     if kind == "model":
         return (
@@ -647,16 +651,16 @@ def _state_labels(
     """Return the text on the ordered labels that have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
 
     ``axis`` is the name of the parameter, "fold", or "combination" for several
-    parameters, whose labels are only counted. Successive labels are joined to a range.
-    The text is "" if no label has the state.
+    parameters, whose labels are only counted. Successive labels are joined to a
+    range. The text is "" if no label has the state.
     """
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
 
-    # A label begins a range if the one before it does not have the state. Before the
-    # first label is none, so that it begins a range, too.
+    # A label begins a range if the one before it does not have the state.
+    # Before the first label is none, so that it begins a range, too.
     ranges: list[list[str]] = []
     state_before = not wanted_state
     for label, state in states:
@@ -684,8 +688,8 @@ def _label_range(labels: Sequence[str]) -> str:
 def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
     """Return a feature's rank among the candidates: "9th of 46".
 
-    ``values`` are the scores of the n features, NaN for those that are no candidates.
-    Features with equal scores have the same rank.
+    ``values`` are the scores of the n features, NaN for those that are no
+    candidates. Features with equal scores have the same rank.
     """
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))

@@ -33,11 +33,12 @@ class ComparedDensities:
     column : int
         Column of the feature, counted from 0.
     grid : ndarray of shape (g,)
-        Values of the validation part, ascending, at most 512; without 0 if zeros are
-        separate. The grid is empty if there are fewer than two such values.
+        Values of the validation part, ascending, at most 512; without 0 if
+        zeros are separate. The grid is empty if there are fewer than two such
+        values.
     classes : tuple of ClassDensity
-        Densities of the method at the grid, by ascending relevance. ``zeros`` is the
-        share of a class's density on documents with value 0.
+        Densities of the method at the grid, by ascending relevance. ``zeros``
+        is the share of a class's density on documents with value 0.
     divergence : float
         Expected divergence, d.
     importance : float
@@ -117,8 +118,9 @@ def compared_densities(
 def neighbour_on_path(path: PathResult, column: int) -> int | None:
     """Return the column of the feature with which the one in ``column`` is compared by default.
 
-    It is the feature selected next; for the last one, the feature selected before it;
-    and for a feature that was not selected, the last one. None without another feature.
+    It is the feature selected next; for the last one, the feature selected
+    before it; and for a feature that was not selected, the last one. None
+    without another feature.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -134,12 +136,13 @@ def _grid_and_densities(
 ) -> tuple[Floats, tuple[ClassDensity, ...]]:
     """Return the grid, at most 512 of the P compared values, and the densities of the classes on it.
 
-    Zeros are separate if there are many: then they are not on the grid, and each class
-    has their share of its density. Both results are empty for fewer than two values.
-    ``y`` has the label of each document.
+    Zeros are separate if there are many: then they are not on the grid, and
+    each class has their share of its density. Both results are empty for fewer
+    than two values. ``y`` has the label of each document.
     """
-    # `places` are the P different values, ascending, and `counts` the numbers of
-    # documents with each. Here, each value is there as often as documents have it.
+    # `places` are the P different values, ascending, and `counts` the numbers
+    # of documents with each. Here, each value is there as often as documents
+    # have it.
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = (

@@ -35,8 +35,8 @@ _MAX_NAMED_FEATURES = 6
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
     """Yield substitutes for the features of the best run on each dataset, in its first fold.
 
-    Runs that can be ranked together are in one group; of each dataset, the first group
-    counts.
+    Runs that can be ranked together are in one group; of each dataset, the
+    first group counts.
     """
     for group in (group for group in source.groups if group.position == 1):
         selecting = [
@@ -92,9 +92,9 @@ def _group_paragraphs(
 ) -> Iterator[Paragraph | TextTable]:
     """Yield the table of similar features, and paragraphs below it.
 
-    These have the features without similar ones, and the three best swaps. A group is a
-    cluster of similar features with at least one in the model. A swap replaces a
-    feature of the model by another one, or leaves it out.
+    These have the features without similar ones, and the three best swaps. A
+    group is a cluster of similar features with at least one in the model. A
+    swap replaces a feature of the model by another one, or leaves it out.
     """
     names = run.result.feature_names
     similar = [
@@ -197,8 +197,8 @@ def _group_row(
 ) -> tuple[str, ...]:
     """Return the table row of a group of similar features.
 
-    It has the best swap of the group and the change by it. ``with_change`` adds the
-    column of the change of the criterion.
+    It has the best swap of the group and the change by it. ``with_change`` adds
+    the column of the change of the criterion.
     """
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
@@ -207,8 +207,8 @@ def _group_row(
         listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     )
 
-    # Swaps without a computed change (NaN) come last. In a cluster without other
-    # features there is nothing to swap.
+    # Swaps without a computed change (NaN) come last. In a cluster without
+    # other features there is nothing to swap.
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
         key=lambda candidate: np.inf if isnan(candidate.change) else candidate.change,

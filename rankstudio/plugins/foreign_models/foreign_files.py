@@ -54,8 +54,8 @@ _FIRST_NAME = "feature_0"
 def is_foreign_text(path: Path) -> bool:
     """Return whether a file is a model of another program, by its beginning.
 
-    This function recognizes formats other than JSON: ONNX, and the texts of LightGBM and
-    RankLib.
+    This function recognizes formats other than JSON: ONNX, and the texts of
+    LightGBM and RankLib.
     """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
@@ -94,8 +94,8 @@ def parsed_file(path: Path) -> ParsedModel | None:
     MissingExtraError
         If its format needs a library that is not installed.
     """
-    # Numbers of features that are places in a feature set ("set") are of use only with
-    # the names in that set.
+    # Numbers of features that are places in a feature set ("set") are of use
+    # only with the names in that set.
     try:
         parsed = _parsed_file(path)
     except UnreadableModelError as error:
@@ -111,8 +111,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     Raises
     ------
     DatasetError
-        If templates of the set add constants to values, to which the thresholds of the
-        trees then apply.
+        If templates of the set add constants to values, to which the thresholds
+        of the trees then apply.
     """
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
     feature_set = first_feature_set([set_path])
@@ -209,8 +209,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     DatasetError
         If the data do not have a feature of the model.
     """
-    # The numbers of the features that the model uses: those of the splits or, without
-    # trees, those of the weights, which are a dict by number.
+    # The numbers of the features that the model uses: those of the splits or,
+    # without trees, those of the weights, which are a dict by number.
     trees, text = _lightgbm_trees(parsed)
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights
@@ -241,8 +241,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     """Return the trees of a model, and their text in LightGBM's format; () and "" for a weighted sum.
 
-    The columns of the text are the features that the trees use, except in a model of
-    LightGBM itself, whose text keeps its columns.
+    The columns of the text are the features that the trees use, except in a
+    model of LightGBM itself, whose text keeps its columns.
     """
     # `checked_trees` raises an error for trees that LightGBM could not read.
     if parsed.lightgbm:
@@ -285,8 +285,8 @@ def _feature_ids(
 ) -> dict[int, int]:
     """Return the ids of the features that a model uses, by their numbers in the model.
 
-    Features are found by their names. If some name is unknown and all names are default
-    names of a library, the features are found by their numbers instead.
+    Features are found by their names. If some name is unknown and all names are
+    default names of a library, the features are found by their numbers instead.
 
     Raises
     ------
@@ -300,14 +300,14 @@ def _feature_ids(
     }
     id_of = _named_ids(dataset) if name_of else {}
 
-    # The model may have been exported by RankStudio, which changes names for other
-    # programs. Names of the data come first.
+    # The model may have been exported by RankStudio, which changes names for
+    # other programs. Names of the data come first.
     if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if name_of.get(number, "") not in id_of]
 
-    # A library that names its first column "feature_0" counts columns from 0, so that
-    # its "feature_1" is not the feature with id 1.
+    # A library that names its first column "feature_0" counts columns from 0,
+    # so that its "feature_1" is not the feature with id 1.
     counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
     if used and not unknown and not counts_columns:
         return {number: id_of[name_of[number]] for number in used}
@@ -338,8 +338,8 @@ def _refuse_numbers(
 ) -> None:
     """Raise a DatasetError if a model without names uses no features, or features not in the data.
 
-    ``used`` are the numbers of the features in the model, and ``numbers`` the ids of the
-    data's features by such numbers.
+    ``used`` are the numbers of the features in the model, and ``numbers`` the
+    ids of the data's features by such numbers.
     """
     ids = dataset.feature_ids.tolist()
 
@@ -357,8 +357,8 @@ def _refuse_numbers(
         )
         raise DatasetError(text.format(**fields))
 
-    # Without any numbers, the features of the model and those of the data could not be
-    # matched.
+    # Without any numbers, the features of the model and those of the data could
+    # not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
@@ -392,8 +392,8 @@ def _refuse_numbers(
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of the data's features by their possible names, without names of two features.
 
-    The names are those of the data, the user's, and those of the feature set; blanks
-    may also be underscores.
+    The names are those of the data, the user's, and those of the feature set;
+    blanks may also be underscores.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -428,14 +428,14 @@ def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    A library that read LETOR text has a column for each id, including 0, which no
-    feature has.
+    A library that read LETOR text has a column for each id, including 0, which
+    no feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
 
-    # Numbers are places in a feature set, from 0. Without the set, features without
-    # names of their own are in the order of their ids, from 1.
+    # Numbers are places in a feature set, from 0. Without the set, features
+    # without names of their own are in the order of their ids, from 1.
     if parsed.numbering == "set" and feature_set is not None:
         places = {name: index for index, name in enumerate(feature_set.names)}
         return {places[name]: number for number, name in feature_set.ids.items()}

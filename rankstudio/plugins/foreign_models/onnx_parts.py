@@ -1,7 +1,7 @@
 """Reads the parts of an ONNX graph: operators with their attributes, and constants with their data.
 
-Domain, version and attributes determine what an operator does. An operator that differs
-in any of these from those in :data:`OPERATORS` is refused.
+Domain, version and attributes determine what an operator does. An operator that
+differs in any of these from those in :data:`OPERATORS` is refused.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def of_file(text: str) -> str:
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
     """Return the error for an operator with a property that cannot be read; the caller raises it.
 
-    ``problem`` is what the operator has, and ``expected`` what it should have, both as
-    parts of a sentence.
+    ``problem`` is what the operator has, and ``expected`` what it should have,
+    both as parts of a sentence.
     """
     text = tr(
         "the operator {operator} of the ONNX model has {what}; expected {expected}."
@@ -216,8 +216,8 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     Raises
     ------
     UnreadableModelError
-        If the values are elsewhere, or if their number differs from the size of the
-        constant.
+        If the values are elsewhere, or if their number differs from the size of
+        the constant.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -284,8 +284,8 @@ def _n_bytes(text: str) -> int | None:
 def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    The location is from a file that may be malicious. One that any operating system
-    takes for a place outside the folder is refused on all systems.
+    The location is from a file that may be malicious. One that any operating
+    system takes for a place outside the folder is refused on all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
     if not location.isprintable() or any(

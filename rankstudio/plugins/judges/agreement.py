@@ -105,8 +105,8 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        The judgments of each part of the data: a label of each document by each judge,
-        for the same judges.
+        The judgments of each part of the data: a label of each document by each
+        judge, for the same judges.
 
     Raises
     ------
@@ -147,8 +147,9 @@ def _pair_agreement(
 ) -> PairAgreement:
     """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
 
-    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not judged), and
-    ``query``, (m,), the number of the query of each document, of n queries.
+    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
+    judged), and ``query``, (m,), the number of the query of each document, of n
+    queries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
@@ -160,8 +161,8 @@ def _pair_agreement(
         # `first` is the position in `judged` where each query begins.
         queries, first = np.unique(query[judged], return_index=True)
 
-        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains
-        # could be infinite.
+        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose
+        # gains could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
 
@@ -181,16 +182,17 @@ def _pair_agreement(
 def krippendorff_alpha(labels: Floats) -> float:
     """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for agreement by chance.
 
-    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each document,
-    with D_e, the disagreement among all labels. The difference of two ordinal labels is
-    the number of given labels between the two, where each label that equals one of the
-    two counts half. This is the difference of their mean ranks among all labels.
+    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
+    document, with D_e, the disagreement among all labels. The difference of two
+    ordinal labels is the number of given labels between the two, where each
+    label that equals one of the two counts half. This is the difference of
+    their mean ranks among all labels.
 
     Parameters
     ----------
     labels : ndarray of shape (m, J)
-        Labels of each document by each judge; NaN for a document that a judge has not
-        judged. All judges use the same scale.
+        Labels of each document by each judge; NaN for a document that a judge
+        has not judged. All judges use the same scale.
 
     Returns
     -------
@@ -218,8 +220,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
 
-    # The squared differences of all ordered pairs of n values with sum s and sum of
-    # squares t add up to 2 (n t - s²).
+    # The squared differences of all ordered pairs of n values with sum s and
+    # sum of squares t add up to 2 (n t - s²).
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
@@ -282,8 +284,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     Raises
     ------
     ParameterError
-        For fewer than two runs, plans that differ in more than the label, different
-        folds, or a method that uses all features.
+        For fewer than two runs, plans that differ in more than the label,
+        different folds, or a method that uses all features.
     """
     # The runs must differ in the judge, whose labels are a column, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
@@ -315,8 +317,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         ]
     )
 
-    # Similarity is computed across judges within each fold, then averaged over the
-    # folds.
+    # Similarity is computed across judges within each fold, then averaged over
+    # the folds.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

@@ -67,8 +67,8 @@ def judges_result(
     data : FoldedDataset
         Data of the plan.
     chosen : collection of str
-        Fields of the plan that keep their values; the others are replaced by values
-        usual for the data.
+        Fields of the plan that keep their values; the others are replaced by
+        values usual for the data.
     agrees : bool
         Whether the labels of the judges are compared.
     selects : bool
@@ -141,8 +141,8 @@ def judges_result(
 def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     """Return the words of a command line that does this analysis, after the command's name.
 
-    ``values`` are the parameters of the analysis. Return None if there is nothing to
-    compare.
+    ``values`` are the parameters of the analysis. Return None if there is
+    nothing to compare.
     """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
@@ -165,8 +165,8 @@ def _runs_by_judge(
 ) -> Iterator[list[RunResult]]:
     """Run the plan under each judge; yield the list of results after each run.
 
-    If the test parts of ``data`` are left out because they are sealed, the runs have no
-    test parts either.
+    If the test parts of ``data`` are left out because they are sealed, the runs
+    have no test parts either.
     """
     results: list[RunResult] = []
 
@@ -282,8 +282,8 @@ def _selection_table(
         "measures": [run.average for run in results],
     }
 
-    # The measures alone are the table if there is nothing to compare: one judge so far,
-    # or no selection.
+    # The measures alone are the table if there is nothing to compare: one judge
+    # so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results))
         for name in first.plan.measures
@@ -348,8 +348,8 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     """Return the table of selection probabilities and measures by the share of flipped labels."""
-    # The rows: first the features, then the similarity of the selections, then the
-    # measures.
+    # The rows: first the features, then the similarity of the selections, then
+    # the measures.
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(

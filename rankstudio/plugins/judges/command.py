@@ -88,8 +88,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
             "--flips: expected --method or --plan, whose selection is repeated."
         )
 
-    # Fields of the plan that the user has chosen; defaults of all others depend on the
-    # data.
+    # Fields of the plan that the user has chosen; defaults of all others depend
+    # on the data.
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {

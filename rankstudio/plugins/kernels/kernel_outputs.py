@@ -25,8 +25,8 @@ def with_outputs(
     Parameters
     ----------
     system : KernelSystem
-        Decomposed system of RankRLS with a kernel: of the default cost, or of single
-        documents.
+        Decomposed system of RankRLS with a kernel: of the default cost, or of
+        single documents.
     data : QueryData
         The documents of the system.
     outputs : ndarray of shape (m, v)
@@ -104,8 +104,8 @@ def weights_of_columns(
 ) -> Floats:
     """Return the weights (v, n) of all columns of a precomputed kernel.
 
-    The columns ``rows`` are the basis vectors, with the given weights (v, r); all
-    others have the weight 0.
+    The columns ``rows`` are the basis vectors, with the given weights (v, r);
+    all others have the weight 0.
     """
     coef = np.zeros((len(weights), n_features))
     coef[:, rows] = weights

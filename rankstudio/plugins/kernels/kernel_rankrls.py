@@ -118,20 +118,21 @@ class _Decomposed:
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
-    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) +
-    f(x_j))² + λ||f||², over functions f = Σ_i b_i k(·, x_i). The sum is over all
-    training documents (Pahikkala et al. 2009, section 3.2), or over some of them, the
-    basis vectors (section 3.5, eqs. (40)-(42)).
+    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j -
+    f(x_i) + f(x_j))² + λ||f||², over functions f = Σ_i b_i k(·, x_i). The sum
+    is over all training documents (Pahikkala et al. 2009, section 3.2), or over
+    some of them, the basis vectors (section 3.5, eqs. (40)-(42)).
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "precomputed"}, sum or callable, default "rbf"
-        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d and x'z.
-        Sums of products with weights greater than 0, such as "linear + 0.5 * linear *
-        rbf", are kernels, too; their parts have the same γ, c and d. For "precomputed",
-        X contains the kernel values between its documents, and for ``predict`` the
-        values between the new documents (rows) and the training documents. A callable
-        takes documents (a, n) and (b, n) and returns values (a, b).
+        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d
+        and x'z. Sums of products with weights greater than 0, such as "linear +
+        0.5 * linear * rbf", are kernels, too; their parts have the same γ, c
+        and d. For "precomputed", X contains the kernel values between its
+        documents, and for ``predict`` the values between the new documents
+        (rows) and the training documents. A callable takes documents (a, n) and
+        (b, n) and returns values (a, b).
     regularization : float, default 1.0
         λ > 0.
     gamma : float, default 2^-6
@@ -143,45 +144,48 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     n_basis : int, optional
         Number of basis vectors; by default all documents, which is exact.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether basis vectors are drawn from all documents with equal probability, or in
-        equal numbers per query.
+        Whether basis vectors are drawn from all documents with equal
+        probability, or in equal numbers per query.
     seed : int, default 0
         Seed of the draw.
     cost, ties, weighting
         Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise" is regularised least squares, Σ_i (y_i - f(x_i) - b)² + λ||f||²,
-        with an intercept b (thesis, section 3.4.1), or with basis vectors sparse RLS
-        (Paper V). Scores do not contain b.
+        "pointwise" is regularised least squares, Σ_i (y_i - f(x_i) - b)² +
+        λ||f||², with an intercept b (thesis, section 3.4.1), or with basis
+        vectors sparse RLS (Paper V). Scores do not contain b.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (r,) or (v, r)
-        The weights b of the basis vectors; one row for each output of labels y of shape
-        (m, v).
+        The weights b of the basis vectors; one row for each output of labels y
+        of shape (m, v).
     basis_ : ndarray of shape (r,)
-        Rows of X that are the basis vectors. Linearly dependent ones are dropped, with
-        a ``DependentBasisWarning``.
+        Rows of X that are the basis vectors. Linearly dependent ones are
+        dropped, with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors: the rows ``basis_`` of X.
     coef_ : ndarray of shape (n,) or (v, n)
-        Importance of each feature: the root mean square slope of the score at up to 500
-        basis vectors, which is |w| for the linear kernel. For a precomputed kernel,
-        whose columns are documents, the weights of the documents.
+        Importance of each feature: the root mean square slope of the score at
+        up to 500 basis vectors, which is |w| for the linear kernel. For a
+        precomputed kernel, whose columns are documents, the weights of the
+        documents.
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents. Each query is predicted by
-        the model trained without the query *and* its basis vectors. With another cost
-        or weighting, the loss of the pairs of left-out queries. For a single query, the
-        leave-pair-out error; NaN with fewer basis vectors than documents. With
-        ``pairs="pointwise"``, its leave-one-out error, also with basis vectors.
+        Leave-query-out squared error, summed over documents. Each query is
+        predicted by the model trained without the query *and* its basis
+        vectors. With another cost or weighting, the loss of the pairs of
+        left-out queries. For a single query, the leave-pair-out error; NaN with
+        fewer basis vectors than documents. With ``pairs="pointwise"``, its
+        leave-one-out error, also with basis vectors.
 
     Notes
     -----
-    The exact model takes O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with
-    the leave-query-out error. Its memory is five m × m matrices.
+    The exact model takes O(m³ + m²n) for m documents, once for all λ, then O(m²
+    + m sum_q |q|²) per λ with the leave-query-out error. Its memory is five m ×
+    m matrices.
 
-    With r basis vectors, of which H_q are in query q, the model takes O(mr² + mrn)
-    once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+    With r basis vectors, of which H_q are in query q, the model takes O(mr² +
+    mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
 
     Examples
     --------
@@ -211,8 +215,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        For data with one query, the criterion is the error with pairs or documents left
-        out.
+        For data with one query, the criterion is the error with pairs or
+        documents left out.
         """
         # One decomposition gives the weights and the leave-query-out error.
         rows: QueryData = training_data(data).whole(self.entry.label)
@@ -225,8 +229,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         criterion = yield from self._criterion(rows, decomposed, regularization)
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
-            # With a precomputed kernel, each column is a document, so that the weights
-            # are coefficients.
+            # With a precomputed kernel, each column is a document, so that the
+            # weights are coefficients.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -239,8 +243,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 dual=weights,
             )
         else:
-            # Otherwise the model keeps its basis vectors, to compute the kernel with
-            # new documents.
+            # Otherwise the model keeps its basis vectors, to compute the kernel
+            # with new documents.
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
             yield KernelStep(
                 number=1,
@@ -258,8 +262,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the leave-query-out error, the sum of squares over documents.
 
-        For a single query, it is the leave-pair-out or leave-one-out error instead.
-        ``decomposed`` has the kernel's eigendecomposition.
+        For a single query, it is the leave-pair-out or leave-one-out error
+        instead. ``decomposed`` has the kernel's eigendecomposition.
         """
         has_one_query = rows.ptr.size == 2
         system = decomposed.system
@@ -298,8 +302,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self
             The fitted estimator.
         """
-        # None for labels (m,), a matrix for labels (m, v). The first output stands for
-        # all where the rows are grouped and checked.
+        # None for labels (m,), a matrix for labels (m, v). The first output
+        # stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -354,8 +358,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Floats:
         """Return the left-out squared error of each of v outputs, (v,).
 
-        ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in the
-        order of the queries. A single query is not left out as a whole: see
+        ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in
+        the order of the queries. A single query is not left out as a whole: see
         `_one_query_error`.
         """
         has_several_queries = system.factor.documents.size > 2
@@ -386,8 +390,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        A pointwise model with basis vectors leaves out documents; others follow from
-        the decomposition of the whole kernel.
+        A pointwise model with basis vectors leaves out documents; others follow
+        from the decomposition of the whole kernel.
         """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
@@ -417,16 +421,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         qid : array-like of shape (m,), optional
             Query of each document.
         regularization : sequence of float, optional
-            Several λ for predictions from one decomposition; by default the estimator's
-            own.
+            Several λ for predictions from one decomposition; by default the
+            estimator's own.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ and v outputs: scores, centered within each query, in the
-            order of the rows of X. The basis vectors of a query are left out with it.
+            For L values of λ and v outputs: scores, centered within each query,
+            in the order of the rows of X. The basis vectors of a query are left
+            out with it.
 
         Raises
         ------
@@ -488,8 +493,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ: predictions, including the intercept. A basis vector is
-            left out together with its document.
+            For L values of λ: predictions, including the intercept. A basis
+            vector is left out together with its document.
 
         Raises
         ------
@@ -500,8 +505,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         Notes
         -----
-        One decomposition, then O(m²) for each λ of the exact model, and O(mr) with r
-        basis vectors.
+        One decomposition, then O(m²) for each λ of the exact model, and O(mr)
+        with r basis vectors.
         """
         if not self._is_pointwise():
             expected = "pointwise when documents are left out"
@@ -552,8 +557,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
         """Return the settings on which the decomposition depends, in the order of `_decompose`.
 
-        They are the kernel, the number of basis vectors (None for all), the way and the
-        seed of their draw, the loss of a pair, and whether the loss is of documents.
+        They are the kernel, the number of basis vectors (None for all), the way
+        and the seed of their draw, the loss of a pair, and whether the loss is
+        of documents.
         """
         return (
             kernel,
@@ -579,8 +585,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose the kernel, or return the decomposition that was made for another λ.
 
-        It is cached with the data. Yield progress, and a note if basis vectors depend
-        on each other.
+        It is cached with the data. Yield progress, and a note if basis vectors
+        depend on each other.
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
@@ -594,8 +600,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         """Return the predictor of documents by models trained without them.
 
-        The documents are one ranking, and the model must be exact, with all documents
-        as basis vectors; otherwise a ParameterError is raised.
+        The documents are one ranking, and the model must be exact, with all
+        documents as basis vectors; otherwise a ParameterError is raised.
         """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
@@ -652,8 +658,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _score(self, X: Floats) -> Floats:
         """Return the scores (m,) of documents X (m, n), or (m, v) for v outputs.
 
-        For a precomputed kernel, X has the kernel values of the documents and the n
-        training documents, so that scores are weighted sums of its columns.
+        For a precomputed kernel, X has the kernel values of the documents and
+        the n training documents, so that scores are weighted sums of its
+        columns.
         """
         kernel = kernel_of(self)
         has_outputs = self.dual_coef_.ndim > 1
@@ -684,8 +691,9 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS with a kernel, once for all λ.
 
-    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way`` with a
-    seed. ``pointwise`` says whether the loss is of documents instead of pairs.
+    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way``
+    with a seed. ``pointwise`` says whether the loss is of documents instead of
+    pairs.
     """
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
@@ -759,8 +767,8 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
     """Return a function of rows (r,).
 
-    The function returns the kernel values (r, m) of the documents in these rows and of
-    all documents.
+    The function returns the kernel values (r, m) of the documents in these rows
+    and of all documents.
     """
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__

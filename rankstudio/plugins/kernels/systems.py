@@ -1,7 +1,7 @@
 """Systems of RankRLS with a kernel, decomposed once for all λ and outputs, with leave-query-out predictions.
 
-RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is
-regularized least squares:
+RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which
+is regularized least squares:
 
 - If all documents are basis vectors, on the kernel K^ = M'KM (Paper I, section 3.2, but not by the
 nonsymmetric
@@ -83,14 +83,15 @@ class KernelSystem(ABC):
         Returns
         -------
         ndarray of shape (L, m) or (L, m, v)
-            Scores of the documents. For the centering loss, they are centered within
-            each query.
+            Scores of the documents. For the centering loss, they are centered
+            within each query.
 
         Notes
         -----
-        For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²), or O(k³) in
-        a :class:`ReducedSystem` if that is less. Threads share the queries, with identical results. For a
-        single query, no training data are left, and all scores are 0.
+        For a query of |q| documents, of which |H| are basis vectors, and one λ:
+        O(k(|q| + |H|)²), or O(k³) in a :class:`ReducedSystem` if that is less.
+        Threads share the queries, with identical results. For a single query,
+        no training data are left, and all scores are 0.
         """
         # The left-out scores of all documents, for each λ and output.
         outputs = as_columns(self.along)
@@ -148,17 +149,18 @@ class KernelSystem(ABC):
 class DualSystem(KernelSystem):
     """The system in which all documents are basis vectors, with K^ = UΛU'.
 
-    The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q,
-    where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in symmetric form.
+    The residuals of query q by the model trained without it are e = (G_qq)^-1
+    a_q, where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in
+    symmetric form.
 
-    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the inverse of the
-    bordered system [K + λI, 1; 1', 0].
+    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the inverse of
+    the bordered system [K + λI, 1; 1', 0].
 
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
-        KMU, by which scores are computed; None for the centering loss, where they
-        follow from the residuals.
+        KMU, by which scores are computed; None for the centering loss, where
+        they follow from the residuals.
     """
 
     scores: Floats | None = None
@@ -205,9 +207,10 @@ class DualSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of the query
-        for v outputs, and ``outputs``, (k, v), those of all queries projected on the k
-        eigenvectors. The names in comments are those of the class.
+        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
+        the query for v outputs, and ``outputs``, (k, v), those of all queries
+        projected on the k eigenvectors. The names in comments are those of the
+        class.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
@@ -235,17 +238,17 @@ class DualSystem(KernelSystem):
 class ReducedSystem(KernelSystem):
     """The system in which some documents are basis vectors, with F'F = VΛV' and W = FV.
 
-    The model trained without query q and its basis vectors H is θ = D(τ - W_q'e +
-    B_H'μ), where D = (Λ + λI)^-1, τ = W'N, and e and μ solve the system
+    The model trained without query q and its basis vectors H is θ = D(τ - W_q'e
+    + B_H'μ), where D = (Λ + λI)^-1, τ = W'N, and e and μ solve the system
 
         [ I - W_q D W_q'   W_q D B_H' ] [e]   [ N_q - W_q D τ ]
         [ -B_H D W_q'      B_H D B_H' ] [μ] = [ -B_H D τ      ]
 
-    The first row means that e = N_q - W_q θ are the residuals of the query, the second
-    one that the weights B_H θ of H are 0.
+    The first row means that e = N_q - W_q θ are the residuals of the query, the
+    second one that the weights B_H θ of H are 0.
 
-    An intercept is a further unknown in θ. Its column is 1 in W and 0 in B, and its
-    part of Λ + λI is m.
+    An intercept is a further unknown in θ. Its column is 1 in W and 0 in B, and
+    its part of Λ + λI is m.
 
     Attributes
     ----------
@@ -254,8 +257,8 @@ class ReducedSystem(KernelSystem):
     weights : ndarray of shape (r, k)
         B = C^-T V, by which θ gives the weights of the basis vectors.
     scores : ndarray of shape (m, k), optional
-        ZV, by which θ gives the scores; None for the centering loss, where they follow
-        from the residuals.
+        ZV, by which θ gives the scores; None for the centering loss, where they
+        follow from the residuals.
     """
 
     basis: Ints
@@ -273,8 +276,8 @@ class ReducedSystem(KernelSystem):
         mapped : ndarray of shape (m, r)
             Z, the features to which the map takes m documents.
         inverse : ndarray of shape (r, r)
-            C^-T, which turns weights of the features into weights of the r basis
-            vectors.
+            C^-T, which turns weights of the features into weights of the r
+            basis vectors.
         basis : ndarray of shape (r,)
             Rows of the basis vectors, ascending.
         factor : QueryFactor
@@ -307,9 +310,10 @@ class ReducedSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        The basis vectors of the query are left out, too. ``grid``, (L,), has the values
-        of λ, ``targets``, (p, v), are those of the query for v outputs, and
-        ``outputs``, (k, v), those of all queries projected on the k eigenvectors.
+        The basis vectors of the query are left out, too. ``grid``, (L,), has
+        the values of λ, ``targets``, (p, v), are those of the query for v
+        outputs, and ``outputs``, (k, v), those of all queries projected on the
+        k eigenvectors.
         """
         span = slice(*self.factor.ptr[q : q + 2])
         documents = slice(*self.factor.documents[q : q + 2])
@@ -372,8 +376,8 @@ class ReducedSystem(KernelSystem):
         leverage = self.rows**2 @ inverse + 1.0 / m
         predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
 
-        # A basis vector is left out with its document: the document is a query of its
-        # own.
+        # A basis vector is left out with its document: the document is a query
+        # of its own.
         single = replace(
             self,
             factor=self.factor.of_single_documents(),
@@ -410,11 +414,11 @@ class QueryFactor:
     targets : ndarray of shape (p,) or (p, v)
         The targets N, query by query, for v outputs.
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
-        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query,
-        for the magnitude-preserving cost.
+        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of
+        the query, for the magnitude-preserving cost.
     intercept : bool
-        Whether the loss is Σ_i (y_i - f_i - b)² with an intercept b. Then M = I -
-        11'/m, without blocks. Queries only say what is left out together.
+        Whether the loss is Σ_i (y_i - f_i - b)² with an intercept b. Then M = I
+        - 11'/m, without blocks. Queries only say what is left out together.
     """
 
     documents: Ints
@@ -431,8 +435,8 @@ class QueryFactor:
     def with_intercept(cls, y: Floats, ptr: Ints) -> QueryFactor:
         """Return the factor of regression with an intercept: targets are labels minus their mean.
 
-        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,), bounds the
-        documents of each query, which are left out together.
+        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,),
+        bounds the documents of each query, which are left out together.
         """
         targets = centre(as_columns(y), ptr[[0, -1]])
         return cls(
@@ -498,8 +502,8 @@ class QueryFactor:
         return list(zip(self.blocks or (), rows, spans, strict=True))
 
 
-# Accepted error, in units of the decomposition's own rounding; 6 was the largest in
-# 30,000 left-out queries.
+# Accepted error, in units of the decomposition's own rounding; 6 was the
+# largest in 30,000 left-out queries.
 _ROUNDINGS = 16
 _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 
@@ -514,8 +518,8 @@ class LeftOutSolution(NamedTuple):
     left_out : ndarray of shape (L, p, v)
         e, the residuals of the query's targets.
     mu : ndarray of shape (L, h, v)
-        μ, the multipliers of the constraints on the weights of the query's basis
-        vectors.
+        μ, the multipliers of the constraints on the weights of the query's
+        basis vectors.
     """
 
     theta: Floats
@@ -526,8 +530,8 @@ class LeftOutSolution(NamedTuple):
 class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
-    It is Λ + λI bordered by the rows W_q of the query, which are subtracted, and by the
-    weights B_H, which are constrained to 0.
+    It is Λ + λI bordered by the rows W_q of the query, which are subtracted,
+    and by the weights B_H, which are constrained to 0.
 
     Parameters
     ----------
@@ -540,16 +544,18 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
     n_documents : int
-        The number m if the last unknown is an intercept, which Λ does not contain;
-        otherwise 0.
+        The number m if the last unknown is an intercept, which Λ does not
+        contain; otherwise 0.
 
     Notes
     -----
-    If a basis vector depends linearly on others up to a share g of its squared length, Z has a column that
-    separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small differences
-    of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the system show this
-    error, because W_q and B_H are exact up to rounding, and a step of iterative refinement corrects it. The
-    remaining error is due to the rounding of the kernel values.
+    If a basis vector depends linearly on others up to a share g of its squared
+    length, Z has a column that separates them, and B has entries of g^-1/2.
+    Well-determined parts of the model are then small differences of
+    undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The
+    residuals of the system show this error, because W_q and B_H are exact up to
+    rounding, and a step of iterative refinement corrects it. The remaining
+    error is due to the rounding of the kernel values.
     """
 
     def __init__(
@@ -569,8 +575,8 @@ class LeftOutSystem:
         self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
 
-        # Relative error of the decomposition, for each λ: corrections below it are
-        # noise.
+        # Relative error of the decomposition, for each λ: corrections below it
+        # are noise.
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )
@@ -579,9 +585,9 @@ class LeftOutSystem:
         """Return the models trained without a query, with its residuals, for each λ.
 
         ``along`` is τ, (k, v), the targets of all queries projected on the
-        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The solution
-        is refined for each λ whose correction exceeds the error of the decomposition,
-        which remains in any case.
+        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The
+        solution is refined for each λ whose correction exceeds the error of the
+        decomposition, which remains in any case.
         """
         solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
 
@@ -626,16 +632,17 @@ class LeftOutSystem:
     ) -> LeftOutSolution:
         """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, for each λ.
 
-        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the weights
-        of its h basis vectors. The unknowns are the models θ, the residuals e and μ.
+        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
+        weights of its h basis vectors. The unknowns are the models θ, the
+        residuals e and μ.
         """
         p = len(self._rows)
         inner = self._products  # products of the rows of W and B, (L, p + h, p + h)
         transformed = self._bordered @ (self._inverse[:, :, None] * along)
 
-        # μ is eliminated first, so that both systems are symmetric and definite. The
-        # solution of the first system has p columns for the coefficients of e in μ, and
-        # then its constant part.
+        # μ is eliminated first, so that both systems are symmetric and
+        # definite. The solution of the first system has p columns for the
+        # coefficients of e in μ, and then its constant part.
         rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
         border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held_out) else rhs
         across = inner[:, :p, p:]
@@ -664,10 +671,10 @@ def long_query(
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with ``rows`` W_q
-    (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ (L,), ``along`` τ (k,
-    v) and ``targets`` N_q (p, v). ``n_documents`` is not 0 if the last unknown is an
-    intercept.
+    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with
+    ``rows`` W_q (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
+    (L,), ``along`` τ (k, v) and ``targets`` N_q (p, v). ``n_documents`` is not
+    0 if the last unknown is an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)

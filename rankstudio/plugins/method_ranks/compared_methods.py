@@ -2,8 +2,8 @@
 
 On each dataset only the runs of one group of comparable runs count (see
 :mod:`rankstudio.engine.analysis.comparisons.comparability`), and a method counts only if it has a run on
-every dataset. Methods of different datasets are the same if their plans agree in everything but the data, or
-if the user gave them the same name.
+every dataset. Methods of different datasets are the same if their plans agree
+in everything but the data, or if the user gave them the same name.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ def method_table(
     Parameters
     ----------
     candidates : sequence of CandidateRun
-        Finished runs on several datasets; those that cannot be compared are listed in
-        the result with a reason.
+        Finished runs on several datasets; those that cannot be compared are
+        listed in the result with a reason.
     measure : str
         Name of the measure; by default the selection criterion of the first run.
     leave_out : iterable of str
@@ -251,9 +251,9 @@ def _chosen_groups(
 ) -> dict[str, list[CandidateRun]]:
     """Return the runs of the group that counts on each dataset, by name: that with the most methods.
 
-    A group has runs that can be compared with each other, for instance with the same
-    folds. All other runs are added to ``left_out``. Data that occur under several names
-    count once.
+    A group has runs that can be compared with each other, for instance with the
+    same folds. All other runs are added to ``left_out``. Data that occur under
+    several names count once.
     """
     by_data = grouped(
         comparable_groups({index: run.result for index, run in enumerate(candidates)}),
@@ -320,8 +320,8 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
     """Return whether some methods of a dataset differ in nothing but the selection criterion.
 
-    Otherwise the criterion makes no other method, because its default depends on the
-    data.
+    Otherwise the criterion makes no other method, because its default depends
+    on the data.
     """
     return any(
         len({_method_key(run) for run in group})
@@ -335,8 +335,9 @@ def _method_names(
 ) -> dict[str, str]:
     """Return the name of the method of each run, by its key; all names are different.
 
-    ``key_of`` returns the same key for runs of the same method. Methods with the same
-    title also have what they differ in, and a number if that is not enough.
+    ``key_of`` returns the same key for runs of the same method. Methods with
+    the same title also have what they differ in, and a number if that is not
+    enough.
     """
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
@@ -378,8 +379,8 @@ def _runs_by_method(
 ) -> dict[str, CandidateRun]:
     """Return the first run of each method on a dataset, by the method's name.
 
-    ``names`` has the name of the method of each run. Later runs of a method are added
-    to ``left_out``.
+    ``names`` has the name of the method of each run. Later runs of a method are
+    added to ``left_out``.
     """
     by_method: dict[str, CandidateRun] = {}
     for run, name in names.items():
@@ -416,8 +417,8 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    They are removed from ``cells`` and added to ``left_out`` with a reason. The methods
-    of each dataset are then in the same order.
+    They are removed from ``cells`` and added to ``left_out`` with a reason. The
+    methods of each dataset are then in the same order.
     """
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)
@@ -459,9 +460,9 @@ def _dataset(name: str, run: RunResult) -> ComparedDataset:
 def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
     """Return the mean of each run over the queries in which all of them have values.
 
-    Queries without a value, such as those without a pair of the disagreement error, are
-    undefined for every run alike. If there is no common query, each run has the mean of
-    its own.
+    Queries without a value, such as those without a pair of the disagreement
+    error, are undefined for every run alike. If there is no common query, each
+    run has the mean of its own.
     """
     values = np.array([run.per_query(measure) for run in runs])  # (runs, queries)
     common = ~np.isnan(values).any(axis=0)

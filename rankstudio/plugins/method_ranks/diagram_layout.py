@@ -32,8 +32,8 @@ class Stroke:
     points : tuple of (float, float)
         From left and top, in sizes of the text.
     kind : {"axis", "stem", "group", "difference"}
-        Axis with its ticks, line from the axis to a name, bar of a group, or length of
-        the critical difference.
+        Axis with its ticks, line from the axis to a name, bar of a group, or
+        length of the critical difference.
     """
 
     points: tuple[Point, ...]
@@ -114,15 +114,15 @@ def laid_out(
     width : float
         Width of the diagram, in sizes of the text, as all lengths here.
     text_width : callable
-        Returns the width of a text, in sizes of the text. The names of both sides have
-        at most two thirds of the diagram; short names at one side leave more to the
-        other side.
+        Returns the width of a text, in sizes of the text. The names of both
+        sides have at most two thirds of the diagram; short names at one side
+        leave more to the other side.
 
     Returns
     -------
     DiagramLayout
-        The better half of the methods is named at the left, the other half at the
-        right.
+        The better half of the methods is named at the left, the other half at
+        the right.
     """
     n_left = (len(diagram.methods) + 1) // 2
 
@@ -144,8 +144,8 @@ def laid_out(
     for column, (name, rank) in enumerate(
         zip(diagram.methods, diagram.ranks, strict=True)
     ):
-        # From the axis down, then to the name: lines of the best and the worst method
-        # end uppermost, so that lines do not cross.
+        # From the axis down, then to the name: lines of the best and the worst
+        # method end uppermost, so that lines do not cross.
         is_left = column < n_left
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
@@ -210,8 +210,8 @@ def _place_difference(
 ) -> float:
     """Place a bar as long as the critical difference above the axis.
 
-    Its lines and text are added to ``strokes`` and ``texts``. Return the y at which the
-    room below begins; y grows downwards.
+    Its lines and text are added to ``strokes`` and ``texts``. Return the y at
+    which the room below begins; y grows downwards.
     """
     if math.isnan(diagram.difference):
         return 0.0
@@ -229,8 +229,8 @@ def _place_axis(
 ) -> None:
     """Add the axis of ranks at ``y`` to the strokes, with numbered ticks above it.
 
-    Numbers are as many as have room; without room for all, the other ranks have no
-    ticks.
+    Numbers are as many as have room; without room for all, the other ranks have
+    no ticks.
     """
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
     step = max(1, math.ceil(_MIN_TICK_GAP / ((axis.right - axis.left) / (axis.n - 1))))
@@ -248,8 +248,8 @@ def _place_groups(
 ) -> float:
     """Add a bar for each group of methods that do not differ, from ``y`` downwards.
 
-    Bars that overlap are on different levels. Return the y at which the room below
-    begins.
+    Bars that overlap are on different levels. Return the y at which the room
+    below begins.
     """
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:

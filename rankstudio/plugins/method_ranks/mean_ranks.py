@@ -275,14 +275,14 @@ def ranking_of(
 ) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
 
-    ``alpha`` is the level of significance, and ``rope`` the half width of the region of
-    practical equivalence, in units of the measure.
+    ``alpha`` is the level of significance, and ``rope`` the half width of the
+    region of practical equivalence, in units of the measure.
 
     Raises
     ------
     ParameterError
-        For a level that is not between 0 and 1, or a negative region of practical
-        equivalence.
+        For a level that is not between 0 and 1, or a negative region of
+        practical equivalence.
     """
     if not 0 < alpha < 1:
         raise ParameterError("alpha", alpha, "a number between 0 and 1 (exclusive)")
@@ -360,8 +360,9 @@ def method_ranks(
 
     Notes
     -----
-    A value is the mean over the queries of a dataset. Runs that may not be compared, and methods without a
-    run on each dataset, are listed in `table.left_out` with the reason.
+    A value is the mean over the queries of a dataset. Runs that may not be
+    compared, and methods without a run on each dataset, are listed in
+    `table.left_out` with the reason.
     """
     candidates = [
         CandidateRun(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # A column of 240 pt has this width in letters of \footnotesize.
 _TIKZ_WIDTH = 30.0
-# Width of a letter in sizes of the text, large enough for names of capitals and small
-# letters.
+# Width of a letter in sizes of the text, large enough for names of capitals and
+# small letters.
 _TIKZ_LETTER = 0.6
 
 

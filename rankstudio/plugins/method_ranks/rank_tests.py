@@ -1,23 +1,26 @@
 """Rank tests of several methods on several datasets: numbers from a table with one value per cell.
 
-Each dataset ranks the methods; rank 1 is the best, and equal values share the mean of
-their ranks. Friedman's test asks whether the mean ranks differ at all, Nemenyi's and
-Wilcoxon's tests ask which ones differ, and the Bayesian signed-rank test gives the
-probability that one method is better, or that the two are practically equivalent.
+Each dataset ranks the methods; rank 1 is the best, and equal values share the
+mean of their ranks. Friedman's test asks whether the mean ranks differ at all,
+Nemenyi's and Wilcoxon's tests ask which ones differ, and the Bayesian
+signed-rank test gives the probability that one method is better, or that the
+two are practically equivalent.
 
-SciPy has the distributions. ``baycomp`` and ``scikit-posthocs`` compute the same numbers, but are no
-dependencies: the first has not changed since 2023, and the second needs statsmodels and seaborn. Wilcoxon's
-test is that of :mod:`rankstudio.engine.statistics.paired`: datasets without a difference are removed, and p
-is exact for up to 50 datasets, with or without ties.
+SciPy has the distributions. ``baycomp`` and ``scikit-posthocs`` compute the
+same numbers, but are no dependencies: the first has not changed since 2023, and
+the second needs statsmodels and seaborn. Wilcoxon's test is that of
+:mod:`rankstudio.engine.statistics.paired`: datasets without a difference are
+removed, and p is exact for up to 50 datasets, with or without ties.
 
 References
 ----------
-Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
-Journal of Machine Learning Research 7, 1-30. Iman, R. L. and Davenport, J. M. (1980).
-Approximations of the critical region of the Friedman statistic. Communications in
-Statistics A9, 571-595. Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017).
-Time for a change: a tutorial for comparing multiple classifiers through Bayesian
-analysis. Journal of Machine Learning Research 18 (77), 1-36.
+Demšar, J. (2006). Statistical comparisons of classifiers over multiple data
+sets. Journal of Machine Learning Research 7, 1-30. Iman, R. L. and Davenport,
+J. M. (1980). Approximations of the critical region of the Friedman statistic.
+Communications in Statistics A9, 571-595. Benavoli, A., Corani, G., Demšar, J.
+and Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
+classifiers through Bayesian analysis. Journal of Machine Learning Research 18
+(77), 1-36.
 """
 
 from __future__ import annotations
@@ -53,15 +56,15 @@ class FriedmanTest(NamedTuple):
     Attributes
     ----------
     chi_square, p_chi_square : float
-        Friedman's statistic and its p, as Demšar prints them: without a correction for
-        ties.
+        Friedman's statistic and its p, as Demšar prints them: without a
+        correction for ties.
     chi_square_ties, p_ties : float
-        The same with the correction for ties; NaN if all values of each dataset are
-        equal.
+        The same with the correction for ties; NaN if all values of each dataset
+        are equal.
     f, p_f : float
-        Iman and Davenport's statistic and its p, from the chi-square without the
-        correction. If all datasets rank the methods equally, F is infinite and p is the
-        chance of that, (1 / k!)^(N - 1).
+        Iman and Davenport's statistic and its p, from the chi-square without
+        the correction. If all datasets rank the methods equally, F is infinite
+        and p is the chance of that, (1 / k!)^(N - 1).
     """
 
     chi_square: float
@@ -81,8 +84,8 @@ class MethodPair:
     first, second : int
         Columns of the two methods.
     rank_difference : float
-        Mean rank of the first minus that of the second: negative if the first is
-        better.
+        Mean rank of the first minus that of the second: negative if the first
+        is better.
     p_nemenyi : float
         p of Nemenyi's test, which corrects for all pairs.
     p_wilcoxon, p_holm : float
@@ -166,8 +169,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     Parameters
     ----------
     ranks : array-like of shape (N, k)
-        Rank of each of k methods on each of N datasets; equal values share the mean of
-        their ranks.
+        Rank of each of k methods on each of N datasets; equal values share the
+        mean of their ranks.
 
     Returns
     -------
@@ -176,9 +179,10 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
 
     Notes
     -----
-    With mean ranks R_j, chi² = 12 N / (k (k + 1)) (Σ R_j² - k (k + 1)² / 4) with k - 1 degrees of freedom,
-    and F = (N - 1) chi² / (N (k - 1) - chi²) with k - 1 and (k - 1)(N - 1) (Demšar 2006, section 3.2.2).
-    The chi-square distribution is an approximation for N > 10 and k > 5.
+    With mean ranks R_j, chi² = 12 N / (k (k + 1)) (Σ R_j² - k (k + 1)² / 4)
+    with k - 1 degrees of freedom, and F = (N - 1) chi² / (N (k - 1) - chi²)
+    with k - 1 and (k - 1)(N - 1) (Demšar 2006, section 3.2.2). The chi-square
+    distribution is an approximation for N > 10 and k > 5.
     """
     from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - scipy, where it is needed
 
@@ -210,8 +214,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
 def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
     """Return Nemenyi's critical difference: mean ranks that differ by at least as much differ significantly.
 
-    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the studentised range of k
-    means, divided by √2.
+    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the studentised
+    range of k means, divided by √2.
 
     Parameters
     ----------
@@ -328,8 +332,9 @@ def indistinct_groups(
     Returns
     -------
     tuple of tuple of int
-        Columns of the methods of each group, by rank. Groups have two members or more,
-        follow each other by rank, may overlap, and none is part of another one.
+        Columns of the methods of each group, by rank. Groups have two members
+        or more, follow each other by rank, may overlap, and none is part of
+        another one.
     """
     order = np.argsort(mean_ranks, kind="stable").tolist()
     groups: list[tuple[int, ...]] = []
@@ -359,8 +364,8 @@ def win_counts(ranks: ArrayLike) -> Ints:
     Returns
     -------
     ndarray of shape (k, k)
-        Wins of the method of the row over that of the column; losses are those of the
-        transposed matrix, and the remaining datasets are ties.
+        Wins of the method of the row over that of the column; losses are those
+        of the transposed matrix, and the remaining datasets are ties.
     """
     table = _checked_table(ranks)
     return np.array(
@@ -386,8 +391,8 @@ def bayesian_signed_ranks(
     pairs : sequence of (int, int)
         Columns of the two methods of each pair.
     rope : float, default 0.01
-        Half width of the region of practical equivalence, 0 or more, in units of the
-        measure.
+        Half width of the region of practical equivalence, 0 or more, in units
+        of the measure.
     n_samples : int, default 50000
         Number of Monte Carlo samples, 1 or more.
     seed : int, default 0
@@ -397,9 +402,9 @@ def bayesian_signed_ranks(
     Returns
     -------
     tuple of PosteriorProbabilities
-        Shares of the samples in which each of the three outcomes has the largest
-        probability; a sample with equal ones counts in equal parts for each. With a
-        rope of 0 there is no equivalence.
+        Shares of the samples in which each of the three outcomes has the
+        largest probability; a sample with equal ones counts in equal parts for
+        each. With a rope of 0 there is no equivalence.
 
     Raises
     ------
@@ -408,11 +413,12 @@ def bayesian_signed_ranks(
 
     Notes
     -----
-    Differences z_1, …, z_N and a pseudo-observation z_0 = 0 have weights w from the Dirichlet distribution
-    with parameters (1/2, 1, …, 1). In a sample, the probability that the first method is better is
-    Σ w_i w_j [z_i + z_j > 2 r], that both are equivalent is Σ w_i w_j [|z_i + z_j| <= 2 r], and the rest is
-    the probability that the second is better (Benavoli et al. 2017). All pairs share the samples of the
-    weights. O(S N²) per pair for S samples.
+    Differences z_1, …, z_N and a pseudo-observation z_0 = 0 have weights w from
+    the Dirichlet distribution with parameters (1/2, 1, …, 1). In a sample, the
+    probability that the first method is better is Σ w_i w_j [z_i + z_j > 2 r],
+    that both are equivalent is Σ w_i w_j [|z_i + z_j| <= 2 r], and the rest is
+    the probability that the second is better (Benavoli et al. 2017). All pairs
+    share the samples of the weights. O(S N²) per pair for S samples.
     """
     rope = _checked_rope(rope)
     n_samples = between("n_samples", n_samples, 1)

@@ -51,9 +51,10 @@ _DEFAULT_VARIABLES = {
 class MlflowLog:
     """A listener that logs the events of a run in MLflow; a failure of the log never stops the run.
 
-    The run becomes a run in MLflow, with the plan as parameters and the averages over
-    the folds as metrics. Each unit (one fold with one parameter combination) becomes a
-    child of this run in MLflow, with the measures after each step.
+    The run becomes a run in MLflow, with the plan as parameters and the
+    averages over the folds as metrics. Each unit (one fold with one parameter
+    combination) becomes a child of this run in MLflow, with the measures after
+    each step.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ class MlflowLog:
     def follow(self, event: Event) -> None:
         """Log an event of a run: its beginning, and each finished unit and fold.
 
-        A unit is the training with one combination of parameters on one fold. Nothing
-        is logged after a failure.
+        A unit is the training with one combination of parameters on one fold.
+        Nothing is logged after a failure.
         """
         match event:
             case RunStarted(plan=plan):
@@ -223,11 +224,12 @@ class MlflowLog:
     ) -> None:
         """Log the averages over the folds, the files of a run, and its status.
 
-        A part is averaged only if all folds have measures of it. If the test part is
-        sealed, only files without its numbers are logged, and no models.
+        A part is averaged only if all folds have measures of it. If the test
+        part is sealed, only files without its numbers are logged, and no
+        models.
         """
-        # Means over the folds of each measure, by part; test measures are left out if
-        # the run is sealed.
+        # Means over the folds of each measure, by part; test measures are left
+        # out if the run is sealed.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -285,8 +287,8 @@ def tracking_store(location: str) -> str:
     Parameters
     ----------
     location : str
-        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else the
-        folder mlruns.
+        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else
+        the folder mlruns.
 
     Raises
     ------
@@ -318,8 +320,8 @@ def _mlflow_library() -> Any:
 def _plan_as_parameters(plan: Plan) -> dict[str, str]:
     """Return a plan as MLflow's parameters, each a text.
 
-    The parameters of a method are in a table of the plan, whose name is put before the
-    name of each of them.
+    The parameters of a method are in a table of the plan, whose name is put
+    before the name of each of them.
     """
     parameters: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():

@@ -73,8 +73,8 @@ class PrintedExperiment:
     said : tuple of str
         Sentences that state the conclusions.
     agrees : tuple of bool
-        One entry for each cell that should agree with the printed one to the last
-        digit.
+        One entry for each cell that should agree with the printed one to the
+        last digit.
     """
 
     source: str
@@ -132,9 +132,9 @@ _PAIR_COLUMNS = (
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and
-    4, 3 fall within the objects and rise between them. Relevant pairs are those within
-    an object; there is a model for each of three costs of a pair.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2,
+    1 and 4, 3 fall within the objects and rise between them. Relevant pairs are
+    those within an object; there is a model for each of three costs of a pair.
     """
     # weight of the only feature, learned from relevant pairs and from all pairs
     weights = {
@@ -407,11 +407,11 @@ def ohsumed_rows(
     dataset : FoldedDataset
         OHSUMED, with the test parts on which the runs are measured.
     printed : mapping of str to float
-        Printed values by the paper's names in Table 3. Our value is missing in a row
-        without a run.
+        Printed values by the paper's names in Table 3. Our value is missing in
+        a row without a run.
     """
-    # Only with the features of LETOR 2.0 should our numbers agree with the printed
-    # ones.
+    # Only with the features of LETOR 2.0 should our numbers agree with the
+    # printed ones.
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows = []
     agrees = []
@@ -472,8 +472,9 @@ def bipartite_error(
 ) -> float:
     """Return the disagreement error of a run's models for documents with at least a label against all others.
 
-    It is the mean over the folds of the mean over the test queries that have both kinds
-    of documents. Equal scores count as errors, as in equation (1) of Paper I.
+    It is the mean over the folds of the mean over the test queries that have
+    both kinds of documents. Equal scores count as errors, as in equation (1) of
+    Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -501,8 +502,8 @@ GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0
 """Parameter γ of the Gaussian kernel.
 
-With this γ, documents of the same query are more similar than others, as parses of the
-same sentence are.
+With this γ, documents of the same query are more similar than others, as parses
+of the same sentence are.
 """
 
 _N_FOLDS = 10
@@ -535,8 +536,8 @@ def held_out_errors(
     Returns
     -------
     mapping of str to ndarray of shape (L,)
-        Mean squared error of all documents for each λ of :data:`GRID`, by the treatment
-        of the basis vectors of held-out queries: "removed" or "kept".
+        Mean squared error of all documents for each λ of :data:`GRID`, by the
+        treatment of the basis vectors of held-out queries: "removed" or "kept".
     """
     kernel = Kernel("rbf", gamma)
     y = data.y
@@ -556,8 +557,9 @@ def held_out_errors(
 def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     """Return the sum of squared errors of least squares on held-out documents for each λ of the grid.
 
-    ``features``, (m, r), and labels ``y``, (m,), are those of all documents, and
-    ``held_out``, (m,), says which are held out. The result has the shape (L,). With X'X
+    ``features``, (m, r), and labels ``y``, (m,), are those of all documents,
+    and ``held_out``, (m,), says which are held out. The result has the shape
+    (L,). With X'X
     = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
     """
     train: Floats = features[~held_out]
@@ -577,8 +579,8 @@ def removal_error(
 ) -> PrintedExperiment:
     """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1).
 
-    ``name`` is that of the data, and ``per_query`` the number of basis vectors per
-    query.
+    ``name`` is that of the data, and ``per_query`` the number of basis vectors
+    per query.
     """
     errors = held_out_errors(data, per_query)
     removed = errors["removed"]
@@ -624,8 +626,8 @@ def removal_time(
     name : str
         Name of the data.
     printed : mapping of str to mapping
-        "leave-query-out" and "10 folds of queries", each with the seconds "efficient"
-        and "baseline".
+        "leave-query-out" and "10 folds of queries", each with the seconds
+        "efficient" and "baseline".
     sizes : sequence of int
         Number of basis vectors per query.
 
@@ -899,8 +901,8 @@ def folds_of_queries_in_fifths(
 ) -> Estimating:
     """Score documents by folds of queries, and rank each random fifth of the documents separately.
 
-    Folds of documents are measured in the same way, because each of their models ranks
-    only the documents of its fold.
+    Folds of documents are measured in the same way, because each of their
+    models ranks only the documents of its fold.
     """
     scores, _ = yield from folds_of_queries(learner, data, rng, _N_FIFTHS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _N_FIFTHS))
@@ -1027,8 +1029,9 @@ def experiments(
     Parameters
     ----------
     results : mapping of str to RunResult
-        Results of the plans of :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction` for
-        the data.
+        Results of the plans of
+        :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction`
+        for the data.
     dataset : FoldedDataset
         Folds with a test part; experiments that need only training data use the
         training part of the first.

@@ -1,8 +1,9 @@
 """Decisions by a threshold on the scores: precision, recall and F of a run's models (Airola 2011, Paper V).
 
-A threshold turns a ranking into a classifier. It is chosen on the training part, never
-on the documents on which it is judged. For comparison, each decision has the greatest F
-that any threshold reaches on the judged documents, as in the paper's Tables 3 to 5.
+A threshold turns a ranking into a classifier. It is chosen on the training
+part, never on the documents on which it is judged. For comparison, each
+decision has the greatest F that any threshold reaches on the judged documents,
+as in the paper's Tables 3 to 5.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ class FoldDecisions:
     fold : int
     best, share : Decision
         Decisions by two thresholds of the training part: the threshold with the
-        greatest F, and the threshold that takes as many documents as are relevant.
+        greatest F, and the threshold that takes as many documents as are
+        relevant.
     greatest : Decision
-        Decision by the threshold with the greatest F on the judged documents: no
-        threshold has a greater F.
+        Decision by the threshold with the greatest F on the judged documents:
+        no threshold has a greater F.
     auc : float
         AUC of the part; NaN if all or none of its documents are relevant.
     auc_interval : (float, float)
@@ -83,9 +85,9 @@ class Decisions:
     mean_auc : float
         Mean AUC over the folds.
     mean_auc_interval : (float, float)
-        DeLong's 95 % interval of the mean if each part is one ranking, otherwise NaN.
-        It holds for these models, and assumes that the parts have no document in
-        common.
+        DeLong's 95 % interval of the mean if each part is one ranking,
+        otherwise NaN. It holds for these models, and assumes that the parts
+        have no document in common.
     """
 
     part: str
@@ -124,9 +126,9 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says which are
-    relevant. If this would divide documents with equal scores, all of these are left
-    out.
+    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says
+    which are relevant. If this would divide documents with equal scores, all of
+    these are left out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -144,8 +146,8 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold.
 
-    It has precision, recall and F of the documents taken. ``scores`` and ``relevant``
-    have the shape (m,).
+    It has precision, recall and F of the documents taken. ``scores`` and
+    ``relevant`` have the shape (m,).
     """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))
@@ -173,8 +175,8 @@ def run_decisions(
     data : FoldedDataset
         Data of the run, with documents.
     sealed : bool
-        Whether the test part is sealed, so that the models are judged on the validation
-        part.
+        Whether the test part is sealed, so that the models are judged on the
+        validation part.
 
     Raises
     ------

@@ -67,8 +67,8 @@ def paper_figures(
     data : FoldedDataset
         Data of the runs, with documents.
     findings : sequence of PrintedExperiment
-        Finished experiments of the thesis. Other experiments that a figure needs are
-        run when it is made.
+        Finished experiments of the thesis. Other experiments that a figure
+        needs are run when it is made.
 
     Notes
     -----
@@ -84,10 +84,10 @@ def runs_of_paper(
 ) -> dict[str, RunResult]:
     """Return the runs that belong to a paper, by the paper's names.
 
-    A name of the paper has a method, a ranker and parameters. Among the names with its
-    method and ranker, a run gets the name with whose parameters it agrees best. If
-    several runs get the same name, the one that agrees best is returned, and the last
-    one of several equal ones.
+    A name of the paper has a method, a ranker and parameters. Among the names
+    with its method and ranker, a run gets the name with whose parameters it
+    agrees best. If several runs get the same name, the one that agrees best is
+    returned, and the last one of several equal ones.
     """
     best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
@@ -205,8 +205,8 @@ def _figure_by_size(
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     """Train FSMRank on the first fold with both solvers, and return a figure of the objective by seconds.
 
-    The clock starts after similarities and importance are computed. The parameters are
-    those that the run chose on the fold.
+    The clock starts after similarities and importance are computed. The
+    parameters are those that the run chose on the fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -291,9 +291,9 @@ def significance_bars(
 ) -> RowsFigure:
     """Return a figure of the test measure of every selector with every ranker, with two kinds of marks.
 
-    "+" marks a significant difference to all features (WAF), "*" to the other selector,
-    by Student's paired t over the test queries with p < 0.05, as in Figure 2 of Gupta
-    and Rosso 2012.
+    "+" marks a significant difference to all features (WAF), "*" to the other
+    selector, by Student's paired t over the test queries with p < 0.05, as in
+    Figure 2 of Gupta and Rosso 2012.
     """
     series = []
     for number, selector in enumerate(selectors):
@@ -340,8 +340,8 @@ def _significance_marks(
 ) -> str:
     """Return the marks of a run: "+" and "*" if it differs significantly from its rivals.
 
-    The rival of "+" is the run with all features (WAF), those of "*" are the runs of
-    the other selectors, with the same ranker.
+    The rival of "+" is the run with all features (WAF), those of "*" are the
+    runs of the other selectors, with the same ranker.
     """
     if selector == "WAF":
         return ""
@@ -367,8 +367,8 @@ def _significance_marks(
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
 
-    FS-ED scores a feature by how much its densities differ between relevant and other
-    documents. The figure is None if the feature has no densities to draw.
+    FS-ED scores a feature by how much its densities differ between relevant and
+    other documents. The figure is None if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -530,8 +530,8 @@ def removal_curves(
     name = data.name
     train = data.folds[0].train
 
-    # STEADY fixes the order of sums, as for the table: the ratio at the smallest λ
-    # depends on rounding.
+    # STEADY fixes the order of sums, as for the table: the ratio at the
+    # smallest λ depends on rounding.
     with STEADY:
         experiment = (
             airola_2011.removal_error(train, name) if finding is None else finding

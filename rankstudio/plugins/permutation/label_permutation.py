@@ -1,7 +1,7 @@
 """Repeats a selection with labels or preferences permuted within their queries, so that features are useless.
 
-Labels are permuted among all documents of their query. For preferences, the documents
-are permuted: those of a query that occur in some preference.
+Labels are permuted among all documents of their query. For preferences, the
+documents are permuted: those of a query that occur in some preference.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class PermutedPaths:
     Attributes
     ----------
     of : callable
-        Returns the criteria of the path for each of several orders. An order is a
-        permutation of the rows: row i gets the label, or the place in preferences, of
-        row ``order[i]``.
+        Returns the criteria of the path for each of several orders. An order is
+        a permutation of the rows: row i gets the label, or the place in
+        preferences, of row ``order[i]``.
     refits : bool
-        Whether each path is trained separately, so that there is a result after each
-        path.
+        Whether each path is trained separately, so that there is a result after
+        each path.
     """
 
     of: Callable[[Sequence[Ints]], Criteria]
@@ -68,8 +68,8 @@ def labelled_paths(
     data : TrainingData
         Documents grouped by query.
     """
-    # Shared computations need all documents in memory; otherwise each path is trained
-    # on its own.
+    # Shared computations need all documents in memory; otherwise each path is
+    # trained on its own.
     if data.several:
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
@@ -132,8 +132,8 @@ def _with_labels(data: QueryData, labels: Floats) -> QueryData:
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     """Train a copy of an estimator, and return the criterion of each step.
 
-    If all steps have the same features, as the iterations of an optimizer, only the
-    last step counts.
+    If all steps have the same features, as the iterations of an optimizer, only
+    the last step counts.
     """
     method = type(estimator)(**estimator.get_params(deep=False))
 
@@ -167,8 +167,8 @@ def preferred_paths(
     data : QueryData
         Documents with preferences.
     """
-    # a function from an order (m,) to data in which documents have exchanged places in
-    # the preferences
+    # a function from an order (m,) to data in which documents have exchanged
+    # places in the preferences
     exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
 
@@ -206,9 +206,9 @@ class PermutationTest:
     observed : ndarray of shape (k,)
         Criterion of each step with the original labels.
     permuted : ndarray of shape (N, k)
-        Criteria of N repetitions of the whole selection with labels or preferences
-        permuted within their queries. A path with fewer steps is extended by its last
-        criterion.
+        Criteria of N repetitions of the whole selection with labels or
+        preferences permuted within their queries. A path with fewer steps is
+        extended by its last criterion.
     """
 
     observed: Floats
@@ -254,8 +254,8 @@ def permutation_test(
     seed : int, default 0
         Seed of the permutations. Equal seeds give equal bits on any number of threads.
     preferences : Preferences, optional
-        Preferences between rows of X of the same query, instead of y. Documents that
-        occur in preferences are permuted.
+        Preferences between rows of X of the same query, instead of y. Documents
+        that occur in preferences are permuted.
 
     Returns
     -------
@@ -263,10 +263,12 @@ def permutation_test(
 
     Notes
     -----
-    Computations that depend only on X are done once. For greedy RankRLS, a path of k of n features over Q
-    queries then takes O(mn + Qnk²); for RankRLS the permuted labels are outputs of one factorization (Airola
-    2011, Paper I, section 4.1). Other methods are trained for each permutation. With preferences, RankRLS and
-    greedy RankRLS are trained for each permutation, too, on rows built without the list of preferences.
+    Computations that depend only on X are done once. For greedy RankRLS, a path
+    of k of n features over Q queries then takes O(mn + Qnk²); for RankRLS the
+    permuted labels are outputs of one factorization (Airola 2011, Paper I,
+    section 4.1). Other methods are trained for each permutation. With
+    preferences, RankRLS and greedy RankRLS are trained for each permutation,
+    too, on rows built without the list of preferences.
 
     Examples
     --------
@@ -290,8 +292,8 @@ def permutation_steps(
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield the test with a growing number of permutations, and return the complete test.
 
-    The whole path is trained again with labels permuted within each query, to compare
-    its criterion at each step with that by chance.
+    The whole path is trained again with labels permuted within each query, to
+    compare its criterion at each step with that by chance.
 
     Parameters
     ----------
@@ -304,9 +306,9 @@ def permutation_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     block : int, default 64
-        Permutations per block; multiples of 16 give the same bits. A block has one
-        permutation where each is trained separately: with several shards, sparse
-        features, or a method that shares no computations.
+        Permutations per block; multiples of 16 give the same bits. A block has
+        one permutation where each is trained separately: with several shards,
+        sparse features, or a method that shares no computations.
 
     Yields
     ------
@@ -333,12 +335,12 @@ def permutation_steps(
                 "estimator", type(estimator).__name__, "a method with a criterion"
             )
 
-        # One row for each permutation; rows after the last computed one are not used
-        # yet.
+        # One row for each permutation; rows after the last computed one are not
+        # used yet.
         criteria = np.empty((count, observed.size))
 
-        # A block of permutations is computed at once, unless each needs a fit of its
-        # own.
+        # A block of permutations is computed at once, unless each needs a fit
+        # of its own.
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
@@ -372,8 +374,8 @@ def _permuted_paths(
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
     """Return the context that provides the paths, and a mask (m,) of the rows to permute.
 
-    The mask is None for all rows. Of data with preferences, only documents that some
-    preference compares are permuted.
+    The mask is None for all rows. Of data with preferences, only documents that
+    some preference compares are permuted.
     """
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:

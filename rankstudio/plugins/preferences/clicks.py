@@ -1,10 +1,10 @@
 """Converts clicks to weighted preferences: of a clicked document over documents of the same result list.
 
-A document at a low position is seen, and so clicked, less often than its relevance
-deserves. A preference is therefore weighted by the inverse of the propensity of its
-clicked document: the probability that a document at that position is examined
-(Joachims, Swaminathan and Schnabel 2017). Propensities are a column of the log, or
-follow the usual power law, position^-η.
+A document at a low position is seen, and so clicked, less often than its
+relevance deserves. A preference is therefore weighted by the inverse of the
+propensity of its clicked document: the probability that a document at that
+position is examined (Joachims, Swaminathan and Schnabel 2017). Propensities are
+a column of the log, or follow the usual power law, position^-η.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _MAX_POSITION = 1_000_000
 _DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
 _MAX_PARTS = 8  # with more parts of counts than this, the parts are merged
 
-# Columns of a table of shown documents: line in the file, number of the list, query,
-# document, position, and whether the document was clicked.
+# Columns of a table of shown documents: line in the file, number of the list,
+# query, document, position, and whether the document was clicked.
 _LINE, _LIST, _QUERY, _DOCUMENT, _POSITION, _CLICKED = range(6)
 
 
@@ -68,9 +68,9 @@ class ClickRule:
         A clicked document is preferred to each unclicked document of its list
         ("unclicked"), or only to each unclicked document above it ("skipped").
     eta : str
-        "given" for the column of propensities, "estimated" for the power law with η
-        estimated from the log, or η as a number from 0 up; "" for "given" if the log
-        has propensities, else "estimated".
+        "given" for the column of propensities, "estimated" for the power law
+        with η estimated from the log, or η as a number from 0 up; "" for
+        "given" if the log has propensities, else "estimated".
 
     Raises
     ------
@@ -118,8 +118,8 @@ class PositionBias:
     error : float
         Standard error of an estimate; NaN for a given η.
     n_documents : int
-        Clicked documents shown at several positions, from which η is estimated; 0 for a
-        given η.
+        Clicked documents shown at several positions, from which η is estimated;
+        0 for a given η.
     """
 
     eta: float
@@ -131,8 +131,8 @@ class PositionBias:
 class Impressions:
     """How often each document was shown and clicked at each position for each query.
 
-    All arrays have the shape (l,), with one entry for each distinct query, document and
-    position.
+    All arrays have the shape (l,), with one entry for each distinct query,
+    document and position.
 
     Attributes
     ----------
@@ -164,10 +164,10 @@ class ClickLog:
     n_lists, n_clicks : int
     shown : Impressions
     pairs : ClickPairs
-        Preferences that are not yet weighted by a position bias. Equal pairs with the
-        clicked document at different positions are separate, and their weight is their
-        number. With given propensities, the position is 0, and the weight is the sum of
-        the inverse propensities.
+        Preferences that are not yet weighted by a position bias. Equal pairs
+        with the clicked document at different positions are separate, and their
+        weight is their number. With given propensities, the position is 0, and
+        the weight is the sum of the inverse propensities.
     """
 
     rule: ClickRule
@@ -224,8 +224,8 @@ def is_click_header(cells: Sequence[str]) -> bool:
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     """Return the index of each column of a click log in a header, by its role.
 
-    Roles are "session", "query", "document" and so on; those without a column are left
-    out.
+    Roles are "session", "query", "document" and so on; those without a column
+    are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
     positions = {
@@ -238,10 +238,10 @@ def _column_positions(cells: Sequence[str]) -> dict[str, int]:
 def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     """Read a click log: a table with a header, a line for each shown document.
 
-    Without a column of sessions, a new result list begins with another query, or where
-    the position does not increase. Lists are counted in blocks of some hundred thousand
-    documents. Only if the documents of a session are not on consecutive lines, the file
-    is read again and counted as a whole.
+    Without a column of sessions, a new result list begins with another query,
+    or where the position does not increase. Lists are counted in blocks of some
+    hundred thousand documents. Only if the documents of a session are not on
+    consecutive lines, the file is read again and counted as a whole.
 
     Raises
     ------
@@ -254,8 +254,8 @@ def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
 
     Notes
     -----
-    Memory O(p + i + l) for p distinct pairs by the position of the clicked document, i distinct impressions,
-    and 8 bytes for each of l lists.
+    Memory O(p + i + l) for p distinct pairs by the position of the clicked
+    document, i distinct impressions, and 8 bytes for each of l lists.
     """
     try:
         return _ClickReader(path, rule).read()
@@ -281,18 +281,18 @@ class _ClickReader:
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
-        # Hashes of the session and query of each list, to detect a list that comes
-        # again.
+        # Hashes of the session and query of each list, to detect a list that
+        # comes again.
         self._hashes = array("q")
         # Session, query and position of the last document.
         self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
-        # Columns of a table of the documents that are not yet counted: line, list,
-        # query, document, position, click.
+        # Columns of a table of the documents that are not yet counted: line,
+        # list, query, document, position, click.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
-        # By query, document and position: numbers of times that the document was shown
-        # and clicked.
+        # By query, document and position: numbers of times that the document
+        # was shown and clicked.
         self._shown = _Counts(n_keys=3, n_sums=2)
         # By query, winner, loser and position of the winner: the weight.
         self._pairs = _Counts(n_keys=4, n_sums=1)
@@ -300,16 +300,16 @@ class _ClickReader:
     def read(self) -> ClickLog:
         """Read the file, and return its log.
 
-        Raise `_ScatteredError` if the documents of a session are not on consecutive
-        lines.
+        Raise `_ScatteredError` if the documents of a session are not on
+        consecutive lines.
         """
         lines = (
             (line_number, line)
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
-        # The first line that is not blank is the header; its most frequent separator is
-        # that of the file.
+        # The first line that is not blank is the header; its most frequent
+        # separator is that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
@@ -327,8 +327,8 @@ class _ClickReader:
                     path=self._path
                 )
             )
-        # A session whose documents are not on consecutive lines was counted as several
-        # lists.
+        # A session whose documents are not on consecutive lines was counted as
+        # several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
         return self._counted_log(rule)
@@ -367,9 +367,9 @@ class _ClickReader:
     def _resolved(self) -> ClickRule:
         """Return the rule with the source of η that is used.
 
-        If the user specified none, propensities in the log are used or, without such a
-        column, η is estimated. Raise DatasetError if the column is required but
-        missing.
+        If the user specified none, propensities in the log are used or, without
+        such a column, η is estimated. Raise DatasetError if the column is
+        required but missing.
         """
         has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
@@ -405,8 +405,8 @@ class _ClickReader:
             self._propensities.append(
                 _parsed_propensity(self._path, line, cells[columns["propensity"]])
             )
-        # The number of the result list; it is found before the row is stored, as a new
-        # list may count the others.
+        # The number of the result list; it is found before the row is stored,
+        # as a new list may count the others.
         number = self._list(session, query, position)
         query_number = self._queries.setdefault(query, len(self._queries))
         document_number = self._documents.setdefault(document, len(self._documents))
@@ -421,11 +421,11 @@ class _ClickReader:
     def _list(self, session: str, query: str, position: int) -> int:
         """Return the number of the result list that a shown document belongs to.
 
-        A list is the documents of a session and query; without sessions, a new one
-        begins with another query, or where positions do not increase.
+        A list is the documents of a session and query; without sessions, a new
+        one begins with another query, or where positions do not increase.
 
-        When a new list begins and enough documents have been read, the lists before it
-        are counted.
+        When a new list begins and enough documents have been read, the lists
+        before it are counted.
         """
         has_sessions = "session" in self._columns
         if has_sessions and self._at_once:
@@ -473,8 +473,8 @@ class _ClickReader:
             lines=table[:, _LINE],
         )
         winner, loser = _clicked_pairs(table, self._rule.pairs)
-        # Propensities already account for the position, so that pairs are not counted
-        # by position.
+        # Propensities already account for the position, so that pairs are not
+        # counted by position.
         position = (
             np.zeros_like(winner)
             if self._uses_propensities
@@ -560,8 +560,8 @@ class _Counts:
         )
         if not len(keys):
             return keys, sums, lines
-        # Sort by the first column, then by the second, and so on; lexsort() sorts by
-        # its last key first.
+        # Sort by the first column, then by the second, and so on; lexsort()
+        # sorts by its last key first.
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
         begins = np.flatnonzero(
@@ -574,9 +574,9 @@ class _Counts:
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     """Return (winners, losers): the rows of the two documents of each pair.
 
-    ``table`` has a row per shown document, sorted by result list. A clicked document
-    wins over each unclicked one of its list or, by the rule "skipped", over those above
-    it.
+    ``table`` has a row per shown document, sorted by result list. A clicked
+    document wins over each unclicked one of its list or, by the rule "skipped",
+    over those above it.
     """
     begins = np.flatnonzero(np.diff(table[:, _LIST], prepend=-1))
     sizes = np.diff(begins, append=len(table))
@@ -585,8 +585,8 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     # First pair each clicked document with all documents of its list.
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
-    # Number of the first pair of each clicked document. The loser of pair number p is
-    # the row p - (that number) behind the first row of the list.
+    # Number of the first pair of each clicked document. The loser of pair
+    # number p is the row p - (that number) behind the first row of the list.
     first_pairs = np.cumsum(list_sizes) - list_sizes
     loser = np.repeat(
         begins[list_of_row[clicked]] - first_pairs, list_sizes
@@ -626,22 +626,24 @@ def _parsed_propensity(path: Path, line: int, cell: str) -> float:
 def estimate_bias(log: Impressions) -> PositionBias:
     """Estimate η from documents that were shown at several positions for the same query.
 
-    The model: a document is clicked at a position with probability position^-η times
-    its attractiveness. Given the number of clicks on a document, the positions of these
-    clicks do not depend on its attractiveness. They are distributed like its
-    impressions, weighted by position^-η (for rare clicks, whose number is Poisson
-    distributed). η maximizes this conditional likelihood, which is concave.
+    The model: a document is clicked at a position with probability position^-η
+    times its attractiveness. Given the number of clicks on a document, the
+    positions of these clicks do not depend on its attractiveness. They are
+    distributed like its impressions, weighted by position^-η (for rare clicks,
+    whose number is Poisson distributed). η maximizes this conditional
+    likelihood, which is concave.
 
-    The changes of position in the log replace the swap experiments of Joachims et al. (2017), as in Agarwal
-    et al. (2019), "Estimating Position Bias without Intrusive Interventions". Wang et al. (2018), "Position
-    Bias Estimation for Unbiased Learning to Rank in Personal Search", estimate propensities by expectation
-    maximization instead.
+    The changes of position in the log replace the swap experiments of Joachims
+    et al. (2017), as in Agarwal et al. (2019), "Estimating Position Bias
+    without Intrusive Interventions". Wang et al. (2018), "Position Bias
+    Estimation for Unbiased Learning to Rank in Personal Search", estimate
+    propensities by expectation maximization instead.
 
     Raises
     ------
     PositionBiasError
-        If no clicked document was shown at several positions, or the likelihood grows
-        beyond η = 10.
+        If no clicked document was shown at several positions, or the likelihood
+        grows beyond η = 10.
 
     Notes
     -----
@@ -651,8 +653,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
-    # Only documents that were clicked, and shown at several positions, have information
-    # on η.
+    # Only documents that were clicked, and shown at several positions, have
+    # information on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -677,8 +679,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance of the log position of a click on each document.
 
-        A click's position is distributed like impressions times position^-η. Uses
-        `impressions`, `group` (the document of a row) and `log_position`.
+        A click's position is distributed like impressions times position^-η.
+        Uses `impressions`, `group` (the document of a row) and `log_position`.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
@@ -692,8 +694,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
-    # The likelihood is concave, so that its maximum is the zero of the slope, or η = 0
-    # if it only falls.
+    # The likelihood is concave, so that its maximum is the zero of the slope,
+    # or η = 0 if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
@@ -711,25 +713,25 @@ def estimate_bias(log: Impressions) -> PositionBias:
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
 
-    The pairs of the rule "unclicked" with these weights give the loss of propensity
-    SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5). The pairs of the rule
-    "skipped" are those of Joachims (2002).
+    The pairs of the rule "unclicked" with these weights give the loss of
+    propensity SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5).
+    The pairs of the rule "skipped" are those of Joachims (2002).
 
     Parameters
     ----------
     log : ClickLog
         Counts of the clicks.
     bias : PositionBias or None
-        Power law of the propensities; None if the weights in the log already are those
-        of a column of propensities.
+        Power law of the propensities; None if the weights in the log already
+        are those of a column of propensities.
 
     Raises
     ------
     DatasetError
         If no click gives a preference.
     """
-    # The inverse propensity of the clicked position is position^η; given propensities
-    # are in the weights already.
+    # The inverse propensity of the clicked position is position^η; given
+    # propensities are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(
@@ -746,8 +748,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
                 most=GREATEST
             )
         )
-    # The same pair at several positions becomes one preference with the sum of their
-    # weights.
+    # The same pair at several positions becomes one preference with the sum of
+    # their weights.
     counts = _Counts(3, 1)
     counts.add(
         np.column_stack([pairs.query, pairs.winner, pairs.loser]),

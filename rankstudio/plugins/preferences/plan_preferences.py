@@ -29,8 +29,8 @@ from rankstudio.plugins.preferences.preference_summary import (
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
-    The entry has its path and checksum and, for a log of clicks, the rule by which they
-    become preferences ("pairs" and "eta").
+    The entry has its path and checksum and, for a log of clicks, the rule by
+    which they become preferences ("pairs" and "eta").
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def describe_preferences(
 ) -> PreferenceSummary:
     """Count the preferences of a plan in a fold's training part.
 
-    Without a ``number`` of a fold (None), count them in all parts of all folds. Each
-    query counts once, regardless of the number of folds.
+    Without a ``number`` of a fold (None), count them in all parts of all folds.
+    Each query counts once, regardless of the number of folds.
 
     Raises
     ------
@@ -154,8 +154,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        If the file cannot be read, differs from that of the plan, or has a query or
-        document that does not exist.
+        If the file cannot be read, differs from that of the plan, or has a
+        query or document that does not exist.
     """
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]

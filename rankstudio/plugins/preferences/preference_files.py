@@ -103,8 +103,8 @@ class PreferenceFile:
     queries : frozenset of str
         Ids of its queries.
     clicks : ClickFacts or None
-        Facts on the clicks from which the preferences were made; None for preferences
-        that are no clicks.
+        Facts on the clicks from which the preferences were made; None for
+        preferences that are no clicks.
     """
 
     path: Path
@@ -128,8 +128,8 @@ class PreferenceFile:
         Raises
         ------
         FormatError
-            At the first line with an unknown query or document, or the same document
-            twice.
+            At the first line with an unknown query or document, or the same
+            document twice.
         DatasetError
             If no preference belongs to these data.
 
@@ -152,8 +152,8 @@ class PreferenceFile:
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
         query = query[in_part]
-        # The rows of the documents; a negative number says that no single row was
-        # found.
+        # The rows of the documents; a negative number says that no single row
+        # was found.
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (
             documents.find(query, names[in_part])
@@ -181,9 +181,9 @@ class PreferenceFile:
     ) -> FormatError:
         """Return the error of a preference that does not fit the data.
 
-        ``preference`` is its position in the file, ``q`` the number of its query in the
-        data, ``winner`` and ``loser`` are the rows of its documents; negative numbers
-        say why there is none.
+        ``preference`` is its position in the file, ``q`` the number of its
+        query in the data, ``winner`` and ``loser`` are the rows of its
+        documents; negative numbers say why there is none.
         """
         # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
@@ -236,15 +236,16 @@ def read_preference_file(
     Parameters
     ----------
     path : str or path-like
-        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or
-        without a header of these names, separated by commas, semicolons or tabs. May be
-        compressed; empty lines are ignored. A click log has a header with the columns
-        qid, docid, position and click, and optionally session and propensity; see
-        `rankstudio.plugins.preferences.clicks`.
+        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``,
+        with or without a header of these names, separated by commas, semicolons
+        or tabs. May be compressed; empty lines are ignored. A click log has a
+        header with the columns qid, docid, position and click, and optionally
+        session and propensity; see `rankstudio.plugins.preferences.clicks`.
     rule : ClickRule, optional
-        How clicks become preferences. By default, each clicked document is preferred to
-        the unclicked documents of its list, weighted by the propensities in the log or,
-        without these, by a power law whose η is estimated.
+        How clicks become preferences. By default, each clicked document is
+        preferred to the unclicked documents of its list, weighted by the
+        propensities in the log or, without these, by a power law whose η is
+        estimated.
 
     Returns
     -------
@@ -257,8 +258,8 @@ def read_preference_file(
     FormatError
         At the first invalid line.
     DatasetError
-        If the file has no preferences, η cannot be estimated, or the rule is for clicks
-        and there are none.
+        If the file has no preferences, η cannot be estimated, or the rule is
+        for clicks and there are none.
     """
     path = Path(path)
     if is_click_header(_header_cells(read_beginning(path, _HEADER_BYTES))):
@@ -290,8 +291,8 @@ def _preferences_of_clicks(
 ) -> PreferenceFile:
     """Return the preferences of a click log, weighted by a rule for clicks.
 
-    The last ones are cached: ``checksum`` is that of the file's bytes, so that a
-    changed file is read again. Without a rule, the usual one is used.
+    The last ones are cached: ``checksum`` is that of the file's bytes, so that
+    a changed file is read again. Without a rule, the usual one is used.
     """
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
@@ -329,8 +330,8 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     path : str or path-like
         File with lines of query, winner and loser, or log of clicks; see
         :func:`read_preference_file`. A document is identified by its id if the query
-        contains that id (``docid = …`` in comments), otherwise by its number among the
-        query's documents in the order of the data, from 1.
+        contains that id (``docid = …`` in comments), otherwise by its number
+        among the query's documents in the order of the data, from 1.
     data : RankingDataset
         The documents.
 
@@ -419,8 +420,8 @@ class DocumentRows:
         -----
         O(l log D).
         """
-        # Any query will do for documents without one, whose rows are replaced in the
-        # end.
+        # Any query will do for documents without one, whose rows are replaced
+        # in the end.
         q = np.maximum(query, 0)
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
@@ -428,8 +429,8 @@ class DocumentRows:
         rows = np.where(
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
-        # An id takes precedence over a number. Query and name make one number, as in
-        # `keys`; -1 is no key, for positions behind the last key.
+        # An id takes precedence over a number. Query and name make one number,
+        # as in `keys`; -1 is no key, for positions behind the last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
         has_id = np.flatnonzero(np.append(self.keys, -1)[position] == key)
@@ -517,8 +518,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
-    # The first line that is not blank says the delimiter; it is skipped if it is a
-    # header.
+    # The first line that is not blank says the delimiter; it is skipped if it
+    # is a header.
     filled = [
         (line_number, line)
         for line_number, line in enumerate(text.lines, start=1)
@@ -561,8 +562,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     """Read preferences from plain ASCII text without quoted cells, by NumPy.
 
-    Unlike a loop over lines, this is fast and does not block other threads. ``content``
-    are the bytes of the file.
+    Unlike a loop over lines, this is fast and does not block other threads.
+    ``content`` are the bytes of the file.
 
     Returns
     -------
@@ -573,14 +574,14 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     text = np.frombuffer(raw, dtype=np.uint8)
     if not raw or not _is_simple_ascii(text):
         return None
-    # Where each line begins and ends; a file with a very long line is read line by
-    # line.
+    # Where each line begins and ends; a file with a very long line is read line
+    # by line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
-    # The first line that is not empty says the delimiter; it is skipped if it is a
-    # header.
+    # The first line that is not empty says the delimiter; it is skipped if it
+    # is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
     first = int(np.searchsorted(ends, n_leading_blanks))
     line = raw[starts[first] : ends[first]].decode()
@@ -612,9 +613,9 @@ def _columns(
 ) -> PreferenceColumns | None:
     """Return the preferences in the cells of l lines.
 
-    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end`` (l, 5) are the
-    bounds of their cells in ``text``. Return None if a cell is missing, too long or not
-    a number.
+    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end`` (l, 5) are
+    the bounds of their cells in ``text``. Return None if a cell is missing, too
+    long or not a number.
     """
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
@@ -674,8 +675,8 @@ def _cell_bounds(
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
-    # The number in the text of each line's nth delimiter; 0, which is not used, where
-    # there is none.
+    # The number in the text of each line's nth delimiter; 0, which is not used,
+    # where there is none.
     number_in_text = np.where(exists, before[:, None] + nth, 0)
     separators = np.where(exists, delimiter_positions[number_in_text], end[:, None])
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
@@ -717,8 +718,8 @@ def _distinct_words(
     for column in range(width):
         inside = np.flatnonzero(begin + column < end)
         letters[inside, column] = text[begin[inside] + column]
-    # Words of at most eight letters are compared as numbers, which sorts several times
-    # as fast.
+    # Words of at most eight letters are compared as numbers, which sorts
+    # several times as fast.
     words: NDArray[np.generic] = letters.view(
         ">u8" if eights == 1 else f"S{8 * eights}"
     ).ravel()
@@ -745,8 +746,8 @@ def _cells_of_line(
 ) -> list[str]:
     """Return the cells of a line, without the blanks around them.
 
-    Lines with quotes, or very long ones, need Python's reader of CSV. Raise FormatError
-    if it refuses the line.
+    Lines with quotes, or very long ones, need Python's reader of CSV. Raise
+    FormatError if it refuses the line.
     """
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]

@@ -34,8 +34,8 @@ class FeatureAblation:
     folds : tuple of int
         Numbers of the folds whose model contains it.
     fall : float
-        Measure with the feature minus the measure without it, mean over the queries of
-        these folds.
+        Measure with the feature minus the measure without it, mean over the
+        queries of these folds.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     n_worse, n_equal, n_better : int
@@ -80,15 +80,15 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of the model. A path is trained
-    to its end, and boosting up to the round of the model.
+    The retrained model may use only the other features of the model. A path is
+    trained to its end, and boosting up to the round of the model.
 
     Parameters
     ----------
     plan : Plan
     train : TrainingData
-        Training part of the fold. If a method needs all documents at once, only the
-        remaining features are loaded into memory.
+        Training part of the fold. If a method needs all documents at once, only
+        the remaining features are loaded into memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -125,8 +125,8 @@ def relearned(
         assert isinstance(event, Step)  # the last event is the only model
         return event
 
-    # Without groups: a group of the plan may lack the feature now, and all remaining
-    # features are to be used.
+    # Without groups: a group of the plan may lack the feature now, and all
+    # remaining features are to be used.
     method = estimator(
         plan.changed(groups={}),
         plan.entry,
@@ -157,8 +157,8 @@ def _without_summand(
 ) -> Iterator[Step | WorkProgress]:
     """Train the ranker again with one feature left out of each sum of features.
 
-    The method of such a plan combines features to weighted sums, on which a second
-    method, the ranker, is trained. Yield progress, and then the model.
+    The method of such a plan combines features to weighted sums, on which a
+    second method, the ranker, is trained. Yield progress, and then the model.
     """
     assert plan.ranker_entry is not None
     data = train.for_method(accepts_sparse=False)
@@ -188,8 +188,8 @@ def _parameters_for_features(
 ) -> dict[str, Any]:
     """Return parameters for data that have only the features with some ids.
 
-    Other features are removed from parameters that list features, and the number of
-    features to select is removed: the method is to use all of them.
+    Other features are removed from parameters that list features, and the
+    number of features to select is removed: the method is to use all of them.
     """
     features = set(ids.tolist())
     changed = dict(parameters)
@@ -253,8 +253,8 @@ def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     # whether each query of a fold is unchanged so far, by the number of the fold
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
-        # Measures are from 0 to 1. Equal measures of two rankings may differ by the
-        # rounding of their sums.
+        # Measures are from 0 to 1. Equal measures of two rankings may differ by
+        # the rounding of their sums.
         equal = np.isclose(
             ablated.whole,
             ablated.without,

@@ -27,8 +27,8 @@ class ScoreContributions:
     values : ndarray of shape (m, s)
         Contribution of each of these s features to the score of each of m documents.
     constant : float
-        Constant part of all scores: 0 except for trees (mean output in training) and
-        kernel models (score of the mean basis vector).
+        Constant part of all scores: 0 except for trees (mean output in
+        training) and kernel models (score of the mean basis vector).
     """
 
     columns: tuple[int, ...]
@@ -45,14 +45,15 @@ class ScoreContributions:
 def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContributions:
     """Split the scores of a model by feature.
 
-    Linear models contribute weight times value. Thresholds (RankBoost) are summed by
-    feature. Trees are split by LightGBM into Shapley values: the mean change of the
-    output over all orders in which features become known (Lundberg & Lee 2017), summed
-    over the trees. Kernel models are split along the line from the mean basis vector,
-    see :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`. If
-    a model uses sums of features, the contribution of a sum is divided among its
-    features by the sizes of the summands. Scores of given rankings, and of models from
-    plug-ins, are not split: the result has no features.
+    Linear models contribute weight times value. Thresholds (RankBoost) are
+    summed by feature. Trees are split by LightGBM into Shapley values: the mean
+    change of the output over all orders in which features become known
+    (Lundberg & Lee 2017), summed over the trees. Kernel models are split along
+    the line from the mean basis vector, see
+    :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`.
+    If a model uses sums of features, the contribution of a sum is divided among
+    its features by the sizes of the summands. Scores of given rankings, and of
+    models from plug-ins, are not split: the result has no features.
 
     Parameters
     ----------
@@ -75,8 +76,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Notes
     -----
-    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves
-    and depth d.
+    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of
+    L leaves and depth d.
     """
     if step.linear:
         used = np.flatnonzero(step.coef)
@@ -96,9 +97,9 @@ def _nonlinear_contributions(
 ) -> ScoreContributions:
     """Split the scores of a nonlinear model by feature.
 
-    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n), has the
-    documents, ``column_of`` the column of each feature id, and ``source`` a name of the
-    model for errors.
+    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n),
+    has the documents, ``column_of`` the column of each feature id, and
+    ``source`` a name of the model for errors.
     """
     if beyond["kind"] == "sums":
         return _contributions_of_sums(beyond, X, column_of, source)
@@ -117,9 +118,9 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
 
-    Such a model ranks by weighted sums of features; a summand is a weight times a
-    value. If all summands of a document are 0, its part is divided by the weights of
-    the sum instead.
+    Such a model ranks by weighted sums of features; a summand is a weight times
+    a value. If all summands of a document are 0, its part is divided by the
+    weights of the sum instead.
     """
     # the weights of each sum, a row per sum
     sums = np.array(beyond["sums"], dtype=np.float64)
@@ -176,8 +177,9 @@ def _contributions_of_trees(
 ) -> ScoreContributions:
     """Split the scores of LightGBM's trees into Shapley values of the features.
 
-    ``beyond`` has the trees as text and the ids of their features, ``column_of`` the
-    column of ``X`` for each id, and ``source`` a name of the model for errors.
+    ``beyond`` has the trees as text and the ids of their features,
+    ``column_of`` the column of ``X`` for each id, and ``source`` a name of the
+    model for errors.
     """
     # Raises an error for damaged trees: the model may come from a file.
     trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
@@ -201,10 +203,10 @@ def kernel_contributions(
 ) -> tuple[Ints, Floats, float]:
     """Split the scores of a kernel model into Aumann-Shapley values.
 
-    Along the straight line from the mean a of the basis vectors to a document x, each
-    feature receives the change of the score due to its part of every step: (x_j - a_j)
-    ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0 to 1. The contributions sum to f(x) - f(a)
-    (Sundararajan et al. 2017).
+    Along the straight line from the mean a of the basis vectors to a document
+    x, each feature receives the change of the score due to its part of every
+    step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0 to 1. The
+    contributions sum to f(x) - f(a) (Sundararajan et al. 2017).
 
     Parameters
     ----------
@@ -270,14 +272,15 @@ def _contributions_to_gaussian(
 ) -> Floats:
     """Split the scores of a Gaussian kernel, the weighted sum of exp(-γ||x - v||²), by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
-    ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
     - a for m documents. The result has the shape (m, s). The point between a
     and x at t is a + td.
 
-    Let e(t) be the exponential of a vector, I the integral of e(t) and J the integral
-    of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I), J follows from
-    I. The contributions therefore sum to the score even if I is rounded.
+    Let e(t) be the exponential of a vector, I the integral of e(t) and J the
+    integral of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I),
+    J follows from I. The contributions therefore sum to the score even if I is
+    rounded.
     """
     products = steps @ vectors.T  # d'(v - a)
     squared_steps = np.sum(steps**2, axis=1)[:, None]
@@ -311,9 +314,9 @@ def _contributions_to_polynomial(
 ) -> Floats:
     """Split the scores of a polynomial or linear kernel, (γ x'v + c)^d or x'v, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
-    ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a for m documents. The
-    result has the shape (m, s).
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a
+    for m documents. The result has the shape (m, s).
     """
     basis_vectors = vectors + start
     if kernel.function == "linear":
@@ -342,15 +345,15 @@ def _split_sum(
 ) -> Floats:
     """Split the scores of a kernel k that is a sum of products of kernels, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s features,
-    ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
+    features, ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
     - a for m documents. The result has the shape (m, s). The gradient at a +
     td is
 
         Σ b (i v + 2s (a + td - v)),
 
-    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d follows
-    from the score, so that the contributions sum to it exactly.
+    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d
+    follows from the score, so that the contributions sum to it exactly.
     """
     basis_vectors = vectors + start
 

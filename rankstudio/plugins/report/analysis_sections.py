@@ -26,8 +26,8 @@ from rankstudio.plugins.report.document import Block
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the tables of each analysis for each subject.
 
-    A subject is what an analysis reads: a run, a plan, a dataset or a training part,
-    with its name.
+    A subject is what an analysis reads: a run, a plan, a dataset or a training
+    part, with its name.
     """
     for entry in reported_analyses():
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
@@ -107,8 +107,8 @@ def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     }
 
 
-# Functions that return the subjects of an analysis by their names, each as a tuple of
-# arguments.
+# Functions that return the subjects of an analysis by their names, each as a
+# tuple of arguments.
 _SUBJECTS_BY_NEED = {
     Needs.DATA: _training_parts,
     Needs.FOLDS: _datasets,

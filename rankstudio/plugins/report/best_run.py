@@ -52,8 +52,8 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
         f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
     )
 
-    # Sentences on the best run, on its lead over the next run, and on the best single
-    # feature.
+    # Sentences on the best run, on its lead over the next run, and on the best
+    # single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
         sentences.append(_next_sentence(group, best))
@@ -119,8 +119,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     Returns
     -------
     PairedComparison or None
-        None if the documents or the measure's code are not available, or if the run has
-        no values of the measure for each query.
+        None if the documents or the measure's code are not available, or if the
+        run has no values of the measure for each query.
     """
     # `lacking` returns why a measure of a plug-in cannot be computed.
     if run.data is None or lacking(name) or not run.result.has_per_query(name):
@@ -137,8 +137,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
     """Return the measure of each fold's best single feature in each query of the run's part.
 
-    The shape is (Q,), over the queries of all folds. None if the measure has no values
-    for each query.
+    The shape is (Q,), over the queries of all folds. None if the measure has no
+    values for each query.
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 

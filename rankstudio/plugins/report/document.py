@@ -90,8 +90,8 @@ def _element(file: bytes) -> str:
             name.rpartition("}")[2]: value for name, value in element.attrib.items()
         }
         if element.tag == "g":
-            # Nothing refers to the ids of groups, but the script finds the parts of a
-            # series by its number.
+            # Nothing refers to the ids of groups, but the script finds the
+            # parts of a series by its number.
             part = _SERIES_PART.match(attributes.pop("id", ""))
             if part is not None:
                 attributes[f"data-{part['kind']}"] = part["number"]
@@ -105,8 +105,8 @@ def _element(file: bytes) -> str:
         element.attrib.clear()
         element.attrib.update(attributes)
 
-    # These attributes replace the removed style element, whose CSS would apply to the
-    # whole page.
+    # These attributes replace the removed style element, whose CSS would apply
+    # to the whole page.
     style_attributes = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     root.attrib.update(
         {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **style_attributes}
@@ -300,9 +300,10 @@ def html_page(report: Report) -> str:
     Returns
     -------
     str
-        Valid HTML in UTF-8. It is readable on phones, on screens in both themes and on
-        paper. Its only script makes tables sortable and curves readable; the page is
-        complete without it, and the security policy allows no other script.
+        Valid HTML in UTF-8. It is readable on phones, on screens in both themes
+        and on paper. Its only script makes tables sortable and curves readable;
+        the page is complete without it, and the security policy allows no other
+        script.
     """
     script = resource("templates", "report.js").read_text(encoding="utf-8")
 

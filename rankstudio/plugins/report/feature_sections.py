@@ -113,8 +113,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
 
-    # One row for each feature: name, id, number of folds if there are several, and its
-    # ranks.
+    # One row for each feature: name, id, number of folds if there are several,
+    # and its ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
@@ -160,8 +160,8 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     if score is None:
         return {}
 
-    # Find the fold in which each feature was selected by the smallest lead. The values
-    # are the lead as a share of the score, the fold, and the margin.
+    # Find the fold in which each feature was selected by the smallest lead. The
+    # values are the lead as a share of the score, the fold, and the margin.
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(

@@ -47,8 +47,8 @@ def sealed_text(source: ReportSource) -> str:
 def result_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield for each group of comparable runs its best run, averages, curves, and measures by fold.
 
-    Where a test part is sealed, a paragraph says that the numbers are of validation
-    parts.
+    Where a test part is sealed, a paragraph says that the numbers are of
+    validation parts.
     """
     if source.sealed_datasets:
         yield Paragraph(
@@ -119,8 +119,8 @@ def _best_cells(
 ) -> frozenset[tuple[int, int]]:
     """Return row and column of the cells with the best means; none if the runs are not ranked.
 
-    The rows are those of the group's runs, and the columns of ``names`` follow three
-    others.
+    The rows are those of the group's runs, and the columns of ``names`` follow
+    three others.
     """
     if not group.is_ranked:
         return frozenset()
@@ -270,8 +270,8 @@ def _tests_table(group: ReportedGroup) -> TextTable:
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
     """Return the cells of a run in the table of tests.
 
-    ``row`` has its test against the best run; without one, the reason stands instead of
-    a difference.
+    ``row`` has its test against the best run; without one, the reason stands
+    instead of a difference.
     """
     mean = fixed(row.mean) if row.mean is not None else NOTHING
 

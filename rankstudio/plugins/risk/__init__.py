@@ -1,15 +1,16 @@
 """Risk of runs over queries: URisk and TRisk against a baseline run, GeoRisk among comparable runs.
 
-For who must not serve some queries worse than an existing ranking: the mean of a
-measure hides losses in some queries behind gains in others.
+For who must not serve some queries worse than an existing ranking: the mean of
+a measure hides losses in some queries behind gains in others.
 
 References
 ----------
-Wang, L., Bennett, P. N. and Collins-Thompson, K. (2012). Robust ranking models via
-risk-sensitive optimization. SIGIR, 761-770. Dinçer, B. T., Macdonald, C. and Ounis, I.
-(2014). Hypothesis testing for the risk-sensitive evaluation of retrieval systems.
-SIGIR, 23-32. Dinçer, B. T., Macdonald, C. and Ounis, I. (2016). Risk-sensitive
-evaluation and learning to rank using multiple baselines. SIGIR, 483-492.
+Wang, L., Bennett, P. N. and Collins-Thompson, K. (2012). Robust ranking models
+via risk-sensitive optimization. SIGIR, 761-770. Dinçer, B. T., Macdonald, C.
+and Ounis, I. (2014). Hypothesis testing for the risk-sensitive evaluation of
+retrieval systems. SIGIR, 23-32. Dinçer, B. T., Macdonald, C. and Ounis, I.
+(2016). Risk-sensitive evaluation and learning to rank using multiple baselines.
+SIGIR, 483-492.
 """
 
 from __future__ import annotations

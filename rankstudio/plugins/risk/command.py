@@ -122,9 +122,9 @@ def _reported_runs(
 ) -> list[ReportedRun]:
     """Read the studies, and return their finished runs, also hidden ones.
 
-    The runs are without results of test parts that are sealed, that is, not to be seen
-    yet. ``outputs`` are the files to write; none may be a study or one of its data
-    files.
+    The runs are without results of test parts that are sealed, that is, not to
+    be seen yet. ``outputs`` are the files to write; none may be a study or one
+    of its data files.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
 
@@ -143,9 +143,9 @@ def _risks(
 ) -> list[GroupRisk]:
     """Return the risks of each group of comparable runs, dataset by dataset.
 
-    The runs of a dataset are numbered from 1. ``name`` is that of the measure; "" for
-    the selection criterion of the first run. ``args`` are the options of the command,
-    such as the baseline.
+    The runs of a dataset are numbered from 1. ``name`` is that of the measure;
+    "" for the selection criterion of the first run. ``args`` are the options of
+    the command, such as the baseline.
     """
     from rankstudio.plugins.risk.run_risks import risks_of_groups
 

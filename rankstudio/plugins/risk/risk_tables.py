@@ -110,8 +110,8 @@ def risk_csv(risks: Sequence[GroupRisk]) -> str:
 def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
     """Return the values of a run in the order of the CSV file's header.
 
-    For the baseline itself, the five risks against the baseline and the number of
-    losses are None.
+    For the baseline itself, the five risks against the baseline and the number
+    of losses are None.
     """
     group = risk.group
     of_run = run.risk

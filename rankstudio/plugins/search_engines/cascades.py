@@ -40,11 +40,11 @@ class Cascade:
     Attributes
     ----------
     first : int
-        Number of features of the model that ranks all documents; mean over the folds,
-        rounded.
+        Number of features of the model that ranks all documents; mean over the
+        folds, rounded.
     second : int
-        Number of features of the model that ranks the first documents again; ``first``
-        for a single model.
+        Number of features of the model that ranks the first documents again;
+        ``first`` for a single model.
     depth : int or None
         Number of documents per query that are ranked again, K; None for a single model.
     milliseconds : float
@@ -54,8 +54,8 @@ class Cascade:
     test : float
         Mean of the test measure over the folds; NaN without a test part.
     features : tuple of (tuple of int, tuple of int)
-        For each fold the features of the two models, by 1-based id in the order of
-        selection.
+        For each fold the features of the two models, by 1-based id in the order
+        of selection.
     """
 
     first: int
@@ -109,19 +109,19 @@ def cascade_scores(
     Parameters
     ----------
     first, second : ndarray of shape (m,)
-        Scores of the model that ranks all documents, and of the model that ranks the
-        first ones again.
+        Scores of the model that ranks all documents, and of the model that
+        ranks the first ones again.
     query_ptr : ndarray of shape (Q + 1,)
         Bounds of the queries.
     depth : int
-        Number of documents per query that are ranked again. Of documents with equal
-        first scores, the earlier ones in the data are ranked again.
+        Number of documents per query that are ranked again. Of documents with
+        equal first scores, the earlier ones in the data are ranked again.
 
     Returns
     -------
     ndarray of shape (m,)
-        Scores of which only the order matters. Documents with equal scores in their
-        stage have equal scores.
+        Scores of which only the order matters. Documents with equal scores in
+        their stage have equal scores.
 
     Notes
     -----
@@ -134,8 +134,8 @@ def cascade_scores(
     position[order] = np.arange(first.size) - query_ptr[query[order]]
     below = position >= depth
     stage_scores = np.where(below, first, second)
-    # Ranks replace scores, because scores of the two models are not comparable; ties
-    # have to stay ties.
+    # Ranks replace scores, because scores of the two models are not comparable;
+    # ties have to stay ties.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
     # A new rank begins where any of the three keys changes.
@@ -158,8 +158,8 @@ def cascade_milliseconds(
     ----------
     costs : FeatureCosts
     first, second : sequence of int
-        Features of the two models by 1-based id; values of common features are computed
-        only once.
+        Features of the two models by 1-based id; values of common features are
+        computed only once.
     documents : ndarray of shape (Q,)
         Number of documents of each query.
     depth : int or None
@@ -198,10 +198,10 @@ def find_cascades(
 ) -> Waiting[CascadeFront]:
     """Return the cascades of a run's best path that no other one beats in time and measure.
 
-    The path is that of the parameters with the best mean validation measure. Its models
-    of up to 12 sizes are combined in pairs, each with every depth; single models are
-    candidates as well. The validation part determines the front; the test part is
-    measured for the cascades on the front only.
+    The path is that of the parameters with the best mean validation measure.
+    Its models of up to 12 sizes are combined in pairs, each with every depth;
+    single models are candidates as well. The validation part determines the
+    front; the test part is measured for the cascades on the front only.
 
     Parameters
     ----------
@@ -221,8 +221,8 @@ def find_cascades(
     Raises
     ------
     PlanError
-        If the run selects no features, has no validation part or did not compute the
-        measure.
+        If the run selects no features, has no validation part or did not
+        compute the measure.
     ParameterError
         For an invalid depth.
 
@@ -269,8 +269,8 @@ def find_cascades(
     def cascade_of(position: int) -> Cascade:
         """Return the tried cascade at a position, with its test measure unless that is sealed.
 
-        Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the function
-        around it.
+        Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the
+        function around it.
         """
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
@@ -325,8 +325,8 @@ def _best_path(
 def _combined_positions(path: TriedPath) -> Ints:
     """Return the positions on a path of the models to combine, ascending.
 
-    These are one model for each size on a short path; on a longer path, one model for
-    each of a few sizes, and the largest one.
+    These are one model for each size on a short path; on a longer path, one
+    model for each of a few sizes, and the largest one.
     """
     # The first model of each size.
     sizes, positions = np.unique(path.sizes, return_index=True)
@@ -352,8 +352,8 @@ class _Fold:
     ) -> None:
         """Make an evaluator of the measure `name` for each part of the fold.
 
-        `parts` are by name, and `steps` are the models. Scores are computed when they
-        are first needed, and stored.
+        `parts` are by name, and `steps` are the models. Scores are computed
+        when they are first needed, and stored.
         """
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
@@ -389,8 +389,9 @@ class _Fold:
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
         """Return the measure of a cascade of two models on a part of the fold.
 
-        `first` and `second` are indices of the models; without a `depth`, only the
-        first one ranks. NaN without the part, or without a feature of the models.
+        `first` and `second` are indices of the models; without a `depth`, only
+        the first one ranks. NaN without the part, or without a feature of the
+        models.
         """
         has_part = part in self._parts
         if not has_part or not all(

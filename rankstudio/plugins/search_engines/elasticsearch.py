@@ -37,11 +37,11 @@ _RANKLIB = "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the files of a model for Elasticsearch's plug-in Learning To Rank.
 
-    Known feature definitions are exported unchanged. Trees are in RankLib's format,
-    which identifies features by position in the feature set, from 1.
+    Known feature definitions are exported unchanged. Trees are in RankLib's
+    format, which identifies features by position in the feature set, from 1.
 
-    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the other file
-    is its feature set.
+    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the
+    other file is its feature set.
     """
     features = _set_features(function)
     names = list(function.exported_columns)  # by column
@@ -51,8 +51,8 @@ def write(function: ScoreFunction) -> Files:
         # The definition is a text in the JSON of the model.
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        # Trees are in the format of RankLib, with the numbers of the features in the
-        # set.
+        # Trees are in the format of RankLib, with the numbers of the features
+        # in the set.
         shifted_trees = replace(
             function, trees=tuple(moved(tree, function) for tree in function.trees)
         )
@@ -75,8 +75,8 @@ def write(function: ScoreFunction) -> Files:
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     """Return the features of the model's feature set, as JSON objects.
 
-    They are those that were imported with the data. Without any, each input gets a
-    template that reads its field.
+    They are those that were imported with the data. Without any, each input
+    gets a template that reads its field.
     """
     if function.set_definitions:
         return [json.loads(definition) for definition in function.set_definitions]
@@ -100,8 +100,9 @@ def field_query(model_input: ModelInput) -> dict[str, Any]:
 
     Users replace it by the query of their feature.
 
-    Since Elasticsearch 7, scores must not be negative, so a feature with negative
-    values has a shift. A value that is still negative after the shift counts as 0.
+    Since Elasticsearch 7, scores must not be negative, so a feature with
+    negative values has a shift. A value that is still negative after the shift
+    counts as 0.
     """
     match_all: dict[str, Any] = {"match_all": {}}
     if not model_input.shift:
@@ -121,8 +122,9 @@ def not_negative(
 ) -> tuple[ScoreFunction, ...]:
     """Return a function in which each feature with negative values has a shift.
 
-    The shift is the power of two above the absolute value of the lowest value. A
-    function with its own feature set stays as it is, with the set's templates.
+    The shift is the power of two above the absolute value of the lowest value.
+    A function with its own feature set stays as it is, with the set's
+    templates.
     """
     if function.set_definitions:
         return (function,)
@@ -137,8 +139,8 @@ def not_negative(
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in of Elasticsearch, in single precision.
 
-    `files` has the model under the key "", and its feature set. The result has shape
-    (m,), one score per document.
+    `files` has the model under the key "", and its feature set. The result has
+    shape (m,), one score per document.
     """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]

@@ -28,8 +28,8 @@ from rankstudio.plugins.search_engines.elasticsearch import (
     serve,
 )
 
-# Languages of templates that are queries; templates in other languages compute a value
-# from other features.
+# Languages of templates that are queries; templates in other languages compute
+# a value from other features.
 _QUERY_LANGUAGES = ("mustache", "")
 
 
@@ -38,8 +38,8 @@ def write(function: ScoreFunction) -> Files:
 
     The result has the file under "", because it is the only one.
 
-    The value of each feature is the score of a query: the one in its feature set or,
-    without a set, one that reads the field of the feature's name.
+    The value of each feature is the score of a query: the one in its feature
+    set or, without a set, one that reads the field of the feature's name.
     """
     # Each feature is extracted by a query.
     names = list(function.exported_columns)
@@ -101,8 +101,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     def place(node: int) -> int:
         """Return the position of a node in the list, by its number in the tree.
 
-        The position of a split is its number, the position of a leaf -1 minus its
-        number.
+        The position of a split is its number, the position of a leaf -1 minus
+        its number.
         """
         return node if node >= 0 else n_splits - 1 - node
 
@@ -114,8 +114,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
             "threshold": threshold,
             "left_child": place(below),
             "right_child": place(above),
-            # A query that does not match has no score, which here is a missing value;
-            # the plug-in logs 0 then.
+            # A query that does not match has no score, which here is a missing
+            # value; the plug-in logs 0 then.
             "default_left": threshold >= 0.0,
         }
         for number, (column, threshold, below, above) in enumerate(tree.splits)
@@ -134,8 +134,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
-    `files` has the model under the key "", its only file. The result has shape (m,),
-    one score per document.
+    `files` has the model under the key "", its only file. The result has shape
+    (m,), one score per document.
 
     Scores of queries are floats; thresholds and sums are doubles.
     """

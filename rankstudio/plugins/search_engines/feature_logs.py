@@ -1,8 +1,8 @@
 """Feature values that search engines logged, joined with judgments.
 
 The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's
-documents with ``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole
-responses, in a list of responses, or one on each line.
+documents with ``[features]``, and the ``matchfeatures`` of Vespa's hits: in
+whole responses, in a list of responses, or one on each line.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class LoggedDocument:
     values : Mapping of str to float
         Values by the name of the feature; NaN if the engine had no value.
     absent : float
-        Value of features that are not logged: 0 for Solr, which omits zeros, and NaN
-        otherwise.
+        Value of features that are not logged: 0 for Solr, which omits zeros,
+        and NaN otherwise.
     """
 
     queries: tuple[str, ...]
@@ -98,8 +98,8 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     Raises
     ------
     FormatError
-        At the first line that is not JSON, or that has a document without an id or a
-        value that is not a number.
+        At the first line that is not JSON, or that has a document without an id
+        or a value that is not a number.
     DatasetError
         If the log has no document.
     """
@@ -146,9 +146,10 @@ def _documents_of_response(
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    `queries` are the possible ids of the query that the response belongs to. The query
-    is read from one of the ``keys``. In the hits of a response, only keys of query ids
-    count, because a document may have its own field "keywords" or "query".
+    `queries` are the possible ids of the query that the response belongs to.
+    The query is read from one of the ``keys``. In the hits of a response, only
+    keys of query ids count, because a document may have its own field
+    "keywords" or "query".
     """
     # A list of responses, each with a query of its own.
     if isinstance(response, list):
@@ -161,8 +162,8 @@ def _documents_of_response(
     queries = (
         _texts_under_keys(response, keys) or _query_of_request(response) or queries
     )
-    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits" in
-    # Elasticsearch.
+    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits"
+    # in Elasticsearch.
     inner = [
         response[key]
         for key in ("response", "root", "hits")
@@ -215,8 +216,8 @@ def _texts_under_keys(
 ) -> tuple[str, ...]:
     """Return the texts and numbers under some keys, as texts.
 
-    The number 17.0 gives the texts "17" and "17.0", because the judgments may have
-    either.
+    The number 17.0 gives the texts "17" and "17.0", because the judgments may
+    have either.
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
@@ -248,8 +249,8 @@ def _logged_document(
     vespa_features = next(
         (fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None
     )
-    # Each program has the features in a form of its own; the keys decide which one it
-    # is.
+    # Each program has the features in a form of its own; the keys decide which
+    # one it is.
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
@@ -310,8 +311,8 @@ def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features in ``_ltrlog``.
 
-    ``_ltrlog`` is a list of objects. The values of each object are lists of features
-    with "name" and "value".
+    ``_ltrlog`` is a list of objects. The values of each object are lists of
+    features with "name" and "value".
     """
     entries = logged if isinstance(logged, list) else []
     lists = [
@@ -387,8 +388,8 @@ class JudgedDocuments:
     Attributes
     ----------
     labels : ndarray of shape (D, J)
-        The grade of each document by each judge; NaN for a document without a grade by
-        a judge.
+        The grade of each document by each judge; NaN for a document without a
+        grade by a judge.
     query : ndarray of shape (D,)
         Number of the query of each document.
     """
@@ -449,9 +450,9 @@ class JudgedDocuments:
 class _JoinedDocuments:
     """Puts the logged documents that are judged into a table, one after the other.
 
-    If a document is logged several times, its last values count: each time it gets a
-    new row, and `facts` says which rows are kept. Documents that are only logged or
-    only judged are counted, and the first ones listed.
+    If a document is logged several times, its last values count: each time it
+    gets a new row, and `facts` says which rows are kept. Documents that are
+    only logged or only judged are counted, and the first ones listed.
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
@@ -498,8 +499,8 @@ class _JoinedDocuments:
         query, judged_as, number = matched
         row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, judged_as, number, path)
-        # A document that is logged again replaces the earlier row; it is counted if its
-        # values differ.
+        # A document that is logged again replaces the earlier row; it is
+        # counted if its values differ.
         values_hash = hash(frozenset(document.values.items()))
         self._n_repeated += bool(
             self._rows[number] >= 0 and self._hashes[number] != values_hash
@@ -547,8 +548,8 @@ class _JoinedDocuments:
         # Features that occur for the first time become new columns.
         documents = [document for *_, document in self._waiting]
         self._add_columns(documents, path)
-        # Values that a document lacks are 0 or missing, depending on the program that
-        # logged it.
+        # Values that a document lacks are 0 or missing, depending on the
+        # program that logged it.
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
         # Columns with tensors are noted, and left out at the end.
@@ -563,8 +564,8 @@ class _JoinedDocuments:
         # Labels of the documents; negative grades count as 0.
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
-        # Queries are known only when all documents are read, so the piece has no runs
-        # of documents of a query; then `place_of` is not called.
+        # Queries are known only when all documents are read, so the piece has
+        # no runs of documents of a query; then `place_of` is not called.
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
@@ -618,8 +619,8 @@ class _JoinedDocuments:
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _feature_count_error(path, 0)
-        # Names are compared as they are shown, because different names may look the
-        # same on one line.
+        # Names are compared as they are shown, because different names may look
+        # the same on one line.
         titles = list(map(one_line, names))
         if repeated := next(
             (name for name, n in Counter(titles).items() if n > 1), None
@@ -628,8 +629,8 @@ class _JoinedDocuments:
                 "{path}: found two features named {name}, expected different names."
             )
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
-        # The rows were written in the order of the logs; they are gathered in the order
-        # of the judgments, by query.
+        # The rows were written in the order of the logs; they are gathered in
+        # the order of the judgments, by query.
         sizes = np.bincount(
             self._judged.query[logged_rows], minlength=len(self._judged.queries)
         )
@@ -679,8 +680,8 @@ class _JoinedDocuments:
             sentences.append(
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
-        # Values that cannot be feature values, and documents that were logged several
-        # times.
+        # Values that cannot be feature values, and documents that were logged
+        # several times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             listed_tensors = sorted(self._tensors)[:_MAX_LISTED_IDS]
@@ -704,8 +705,9 @@ def read_logs(
 ) -> TableFacts:
     """Read feature logs into a table, joined with the judgments of a part.
 
-    Documents that are only logged, or only judged, are left out, counted and listed. A
-    negative grade is 0. With several judges, the labels have a column for each judge.
+    Documents that are only logged, or only judged, are left out, counted and
+    listed. A negative grade is 0. With several judges, the labels have a column
+    for each judge.
 
     Notes
     -----
@@ -731,8 +733,8 @@ def read_logs(
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return the grade 0 for every logged document, by query and document.
 
-    For logs without judgments, which are only scored. Of several possible ids of a
-    query or a document, the first one is used.
+    For logs without judgments, which are only scored. Of several possible ids
+    of a query or a document, the first one is used.
     """
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
@@ -752,8 +754,8 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
-    # Read the logs once. A dict keeps the order of the documents, and each of them
-    # once.
+    # Read the logs once. A dict keeps the order of the documents, and each of
+    # them once.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:
@@ -779,8 +781,8 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 def _document_comment(query: str, document: str) -> str:
     """Return the comment of a document.
 
-    The comment includes the query if it has blanks, which LETOR text cannot contain in
-    a query.
+    The comment includes the query if it has blanks, which LETOR text cannot
+    contain in a query.
     """
     return (
         f"docid = {document} query = {query}"

@@ -136,8 +136,8 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
-    `files` has the model under the key ""; its features are not read. The result has
-    shape (m,), one score per document.
+    `files` has the model under the key ""; its features are not read. The
+    result has shape (m,), one score per document.
 
     Solr computes in single precision, and raises every threshold by a millionth.
     """
@@ -171,8 +171,8 @@ def _normalized_values(
 def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
     """Return a node of Solr's JSON, and the nodes below it, as nested tuples.
 
-    Solr raises each threshold by a millionth. `columns` has the column of each feature
-    by name.
+    Solr raises each threshold by a millionth. `columns` has the column of each
+    feature by name.
     """
     if "value" in node:
         return float(node["value"])

@@ -67,8 +67,8 @@ def read_arrow(
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
-        # pyarrow reads the file itself. This reports progress or, of a file not in
-        # memory, computes its checksum.
+        # pyarrow reads the file itself. This reports progress or, of a file not
+        # in memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
@@ -186,8 +186,8 @@ class _ArrowFile:
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield (number of the first row, from 0, rows as a table of pyarrow).
 
-        A table has at most ``ROWS`` rows. Lists of numbers become a column for each
-        position in them. Raise FileAccessError for a damaged file.
+        A table has at most ``ROWS`` rows. Lists of numbers become a column for
+        each position in them. Raise FileAccessError for a damaged file.
         """
         n_done = 0
         batches = self.batches()
@@ -213,8 +213,8 @@ class _ArrowFile:
     def n_columns(self) -> int:
         """Return the number of columns, where a list counts a column for each position.
 
-        The first rows are read if a type does not fix the length of the lists in a
-        column.
+        The first rows are read if a type does not fix the length of the lists
+        in a column.
         """
         schema = self.schema()
         n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
@@ -237,8 +237,8 @@ class _ArrowFile:
         Raises
         ------
         DataError
-            If the lists of a column differ in length, or the first rows of the file
-            have no list.
+            If the lists of a column differ in length, or the first rows of the
+            file have no list.
         """
         for position, field in enumerate(table.schema):
             if self._is_list(field.type):
@@ -369,8 +369,8 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 def _without_lists(table: Any) -> Any:
     """Return a table of pyarrow in which lists of numbers became columns.
 
-    A column of lists of length d is replaced by d columns of numbers, which have its
-    name and their position.
+    A column of lists of length d is replaced by d columns of numbers, which
+    have its name and their position.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 

@@ -1,7 +1,7 @@
 """JSON Lines of plain records, with an object per document on each line; or a list of such objects.
 
-A value in a record is a number, a text, null, or a list of numbers that stands for
-several features.
+A value in a record is a number, a text, null, or a list of numbers that stands
+for several features.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def read_records(
 ) -> TableFacts:
     """Read the records of JSON of a part, and pass their documents to a builder.
 
-    A record is an object, and its values are the cells of a row. Return facts about the
-    whole part, such as its number of features.
+    A record is an object, and its values are the cells of a row. Return facts
+    about the whole part, such as its number of features.
 
-    The keys of the first records are the columns; later records may leave some of them
-    out.
+    The keys of the first records are the columns; later records may leave some
+    of them out.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:

@@ -35,14 +35,14 @@ LightGBM refuses to rank more.
 """
 
 _SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this size
-# LightGBM keeps each sampled value in its row and in its column, with its position in
-# the column.
+# LightGBM keeps each sampled value in its row and in its column, with its
+# position in the column.
 _BYTES_PER_SAMPLED_VALUE = 20.0
 _SMALL_TREE = 5e7  # nanoseconds
 _BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
 
-# LightGBM writes each tree as lines "key=value"; these keys follow the number of
-# leaves.
+# LightGBM writes each tree as lines "key=value"; these keys follow the number
+# of leaves.
 _UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
 # A parameter that changes no bit of the trees, and depends on the machine.
 _THREADS_LINE = re.compile(r"(?m)^\[num_threads: \d+\]$")
@@ -53,9 +53,10 @@ def defined(text: str) -> str:
     """Return LightGBM's text of a model so that equal models have equal texts.
 
     The only leaf of a tree without splits gets the weight 0: LightGBM does not
-    initialize this weight, and never uses it. The head of the text lists the sizes of
-    the trees in bytes, which change with the weights. The number of threads, which
-    follows the load of the machine and changes no bit of the trees, becomes 0.
+    initialize this weight, and never uses it. The head of the text lists the
+    sizes of the trees in bytes, which change with the weights. The number of
+    threads, which follows the load of the machine and changes no bit of the
+    trees, becomes 0.
     """
     text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
@@ -95,15 +96,15 @@ class GrownTrees:
 class TreeStep(Step):
     """A round of boosting. ``coef`` contains the total gain so far of the splits on each feature.
 
-    This gain is the importance of a feature. The model is nonlinear: :meth:`scores`
-    scores documents.
+    This gain is the importance of a feature. The model is nonlinear:
+    :meth:`scores` scores documents.
 
     Attributes
     ----------
     grown : object
-        The model of the whole run, to which later rounds add trees; all steps share it,
-        and its first ``number`` trees are those of this step. The binned training data
-        are released at the end of the run.
+        The model of the whole run, to which later rounds add trees; all steps
+        share it, and its first ``number`` trees are those of this step. The
+        binned training data are released at the end of the run.
     """
 
     linear: ClassVar[bool] = False
@@ -150,8 +151,8 @@ class TreeRanker(LinearRanker):
     booster_ : lightgbm.Booster
         Model without the training data.
     coef_ : ndarray of shape (n,)
-        Importance of each feature: the total gain of the splits on it, not normalized.
-        The model is not linear.
+        Importance of each feature: the total gain of the splits on it, not
+        normalized. The model is not linear.
     feature_importances_ : ndarray of shape (n,)
         ``coef_`` divided by its sum; all 0 for a model without a split.
     n_iter_ : int
@@ -209,11 +210,12 @@ def importances_in_trees(grown: TreeStep, kind: Importance) -> Floats:
 class LambdaMART(TreeRanker, LeafwiseTrees):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
-    Every round grows one tree on the paper's λ_i, a sum over the pairs of document i
-    with the documents of its query that have another label. Each pair adds the slope of
-    its logistic loss times the change of NDCG if the two documents were swapped.
-    LightGBM grows the trees leaf by leaf on binned features (objective ``lambdarank``),
-    with its defaults for all parameters that are not listed below.
+    Every round grows one tree on the paper's λ_i, a sum over the pairs of
+    document i with the documents of its query that have another label. Each
+    pair adds the slope of its logistic loss times the change of NDCG if the two
+    documents were swapped. LightGBM grows the trees leaf by leaf on binned
+    features (objective ``lambdarank``), with its defaults for all parameters
+    that are not listed below.
 
     Parameters
     ----------
@@ -226,35 +228,36 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     min_data_in_leaf : int, default 20
         Minimum number of documents per leaf, 1 to 1,000,000,000.
     ndcg_at : int, default 10
-        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document among the
-        first k of the current ranking count (LightGBM's
+        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document
+        among the first k of the current ranking count (LightGBM's
         ``lambdarank_truncation_level``).
     feature_fraction : float, default 1.0
-        Share of the features available to each tree, drawn at random; greater than 0,
-        up to 1.
+        Share of the features available to each tree, drawn at random; greater
+        than 0, up to 1.
     seed : int, default 0
-        Seed of the draw of features, and of the sample of 200,000 documents from which
-        LightGBM finds the bins of larger data; 0 to 2,147,483,647.
+        Seed of the draw of features, and of the sample of 200,000 documents
+        from which LightGBM finds the bins of larger data; 0 to 2,147,483,647.
     costs : array-like of shape (n,), optional
         Cost of each feature, subtracted from the gain of the first split on it
-        (LightGBM's ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are
-        then used only if their gain is greater than their cost.
+        (LightGBM's ``cegb_penalty_feature_coupled``, Peter et al. 2017).
+        Features are then used only if their gain is greater than their cost.
 
     Notes
     -----
-    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd)
-    for m documents, n features and trees of depth d, and O(k) pairs per document for
-    the derivatives. The fit stops early if no split has a gain, unless the next tree
-    may draw other features. Data with several shards are binned shard by shard, at one
-    byte per value, and give the same model as all documents at once.
+    The attributes are the same as in :class:`TreeRanker`. A round takes at most
+    O(mnd) for m documents, n features and trees of depth d, and O(k) pairs per
+    document for the derivatives. The fit stops early if no split has a gain,
+    unless the next tree may draw other features. Data with several shards are
+    binned shard by shard, at one byte per value, and give the same model as all
+    documents at once.
 
-    Equal data, parameters and seeds give the same bits with any number of threads: one
-    thread sums the histogram of a feature, in row order (``force_col_wise``).
-    LightGBM's row-wise sums depend on the number of threads even with
-    ``deterministic``.
+    Equal data, parameters and seeds give the same bits with any number of
+    threads: one thread sums the histogram of a feature, in row order
+    (``force_col_wise``). LightGBM's row-wise sums depend on the number of
+    threads even with ``deterministic``.
 
-    Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents:
-    these are limits of LightGBM.
+    Labels are whole numbers from 0 to 30, and queries have at most 10,000
+    documents: these are limits of LightGBM.
 
     Examples
     --------
@@ -273,8 +276,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that LightGBM needs for m documents with n features.
 
-        It keeps the bins of all values, which it finds from a sample of the documents,
-        and reads one shard at a time.
+        It keeps the bins of all values, which it finds from a sample of the
+        documents, and reads one shard at a time.
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
@@ -286,8 +289,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
 
-        The criterion of a step is the negative NDCG@k of the training documents in
-        LightGBM's convention: a query without a relevant document counts 1.
+        The criterion of a step is the negative NDCG@k of the training documents
+        in LightGBM's convention: a query without a relevant document counts 1.
 
         Raises
         ------
@@ -313,8 +316,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
             )
         lightgbm = lightgbm_library(LAMBDAMART.label)
-        # LightGBM reads data in several shards itself, and bins them by a sample of
-        # rows.
+        # LightGBM reads data in several shards itself, and bins them by a
+        # sample of rows.
         rows: Any = data.X
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
@@ -335,13 +338,13 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         coef = np.zeros(data.X.shape[1])
         try:
             for _ in range(n_rounds):
-                # LightGBM adds no tree if no split has a gain, except that the first
-                # tree may be one leaf.
+                # LightGBM adds no tree if no split has a gain, except that the
+                # first tree may be one leaf.
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
-                    # Gains are sums over all trees so far, so that a difference is the
-                    # gain of the last tree.
+                    # Gains are sums over all trees so far, so that a difference
+                    # is the gain of the last tree.
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
@@ -353,8 +356,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                         candidates=np.empty(0),
                         grown=grown,
                     )
-                # All later trees would have no gain either, unless each tree has its
-                # own sample of features.
+                # All later trees would have no gain either, unless each tree
+                # has its own sample of features.
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
                 if no_split_gains and next_tree_is_equal:
                     break
@@ -382,8 +385,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 class TrainingLoss:
     """The negative NDCG@k of the training documents, in LightGBM's convention.
 
-    In LightGBM's own sum over queries the last bits depend on the number of threads; in
-    this sum they do not.
+    In LightGBM's own sum over queries the last bits depend on the number of
+    threads; in this sum they do not.
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
@@ -428,9 +431,9 @@ def threads_for(X: Floats) -> int:
     The number of threads changes no bit of the result.
     """
     one_tree = 20.0 * X.size  # nanoseconds, approximately
-    # LightGBM's threads wait for each other at every split. Measured on two cores with
-    # small trees: two threads are up to 30 % faster on a quiet machine, and one thread
-    # takes half the time of two beside other programs.
+    # LightGBM's threads wait for each other at every split. Measured on two
+    # cores with small trees: two threads are up to 30 % faster on a quiet
+    # machine, and one thread takes half the time of two beside other programs.
     if one_tree < _SMALL_TREE and is_busy():
         return 1
     return available() if worthwhile(one_tree) else 1
@@ -458,8 +461,9 @@ def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
 def _sample_seed(seed: int) -> int:
     """Return the ``data_random_seed`` that LightGBM derives from a ``seed`` for data in one array.
 
-    LightGBM does not derive it for data given as sequences. The number is the first one
-    of LightGBM's linear congruential generator with 15 bits, below 2^15 - 1.
+    LightGBM does not derive it for data given as sequences. The number is the
+    first one of LightGBM's linear congruential generator with 15 bits, below
+    2^15 - 1.
     """
     first_number = (214_013 * seed + 2_531_011) >> 16 & 0x7FFF
     return first_number % 0x7FFF
@@ -479,8 +483,9 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
         The library.
     data : TrainingData
     """
-    # LightGBM accepts only objects of its own class. It may not be installed, so our
-    # class does not inherit from it, but is registered as a subclass here.
+    # LightGBM accepts only objects of its own class. It may not be installed,
+    # so our class does not inherit from it, but is registered as a subclass
+    # here.
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
     return [

@@ -27,11 +27,12 @@ from rankstudio.plugins.trees.retrained_trees import RetrainedTrees
 class LambdaMARTElimination(RetrainedTrees):
     """LambdaMART elimination drops the least important features, and trains LambdaMART again.
 
-    Pan et al. 2009 call it feature-importance-based backward elimination. They start it
-    from random subsets of the features; here it starts from all features, like the
-    elimination of Guyon et al. 2002. The last remaining feature is the first of the
-    path, and LambdaMART ranks with the first 1, 2, … k features. Of equally important
-    features, such as those without a split, the later column is dropped first.
+    Pan et al. 2009 call it feature-importance-based backward elimination. They
+    start it from random subsets of the features; here it starts from all
+    features, like the elimination of Guyon et al. 2002. The last remaining
+    feature is the first of the path, and LambdaMART ranks with the first 1, 2,
+    … k features. Of equally important features, such as those without a split,
+    the later column is dropped first.
 
     Parameters
     ----------
@@ -42,13 +43,13 @@ class LambdaMARTElimination(RetrainedTrees):
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used.
     importance : {"gain", "split"}, default "gain"
-        Importance by which features are dropped: the total gain of the splits on a
-        feature, or their number.
+        Importance by which features are dropped: the total gain of the splits
+        on a feature, or their number.
     dropped_share : float, optional
-        Share of the remaining features that a round drops, rounded down; greater than
-        0, up to 1. At least one feature is dropped, and at least one is kept: 1 uses
-        only the importances of the model with all features. By default, every round
-        drops one feature.
+        Share of the remaining features that a round drops, rounded down;
+        greater than 0, up to 1. At least one feature is dropped, and at least
+        one is kept: 1 uses only the importances of the model with all features.
+        By default, every round drops one feature.
 
     Attributes
     ----------
@@ -68,8 +69,8 @@ class LambdaMARTElimination(RetrainedTrees):
     Notes
     -----
     The fit costs as much as n fits of LambdaMART for n features, or fewer with
-    ``dropped_share`` and k < n. A model that was trained to drop features is also the
-    model of its size.
+    ``dropped_share`` and k < n. A model that was trained to drop features is
+    also the model of its size.
 
     Examples
     --------
@@ -117,8 +118,8 @@ class LambdaMARTElimination(RetrainedTrees):
         )
         self.ranking_ = np.empty(n, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n + 1)
-        # A model of each size. Rounds that drop several features skip sizes: these
-        # models are trained now.
+        # A model of each size. Rounds that drop several features skip sizes:
+        # these models are trained now.
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:

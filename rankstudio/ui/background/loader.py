@@ -94,8 +94,8 @@ class Loader(QObject):
         # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
-        # The job yields the share that is read, 0 to 1, again and again, and at last the
-        # dataset.
+        # The job yields the share that is read, 0 to 1, again and again, and at
+        # last the dataset.
         def deliver(message: float | FoldedDataset) -> None:
             if isinstance(message, float):
                 self.progressed.emit(message)

@@ -60,20 +60,20 @@ def computation(
 class OnDemand(QObject):
     """Starts a computation when its key differs from the last one, and its panel is visible.
 
-    A computation whose key is out of date is abandoned, and neither its results nor its
-    failure is shown. A computation that failed is not repeated before its key changes
-    or :meth:`forget` is called.
+    A computation whose key is out of date is abandoned, and neither its results
+    nor its failure is shown. A computation that failed is not repeated before
+    its key changes or :meth:`forget` is called.
 
     Parameters
     ----------
     parent : QObject
     worker : Worker
     key : callable
-        Returns a tuple of everything that the computation depends on; None if nothing
-        can be computed. It is called often.
+        Returns a tuple of everything that the computation depends on; None if
+        nothing can be computed. It is called often.
     compute : callable
-        Called if the key has changed; returns the `Computation`. It may show known
-        values at once, and return None if nothing remains to be computed.
+        Called if the key has changed; returns the `Computation`. It may show
+        known values at once, and return None if nothing remains to be computed.
     failed : callable
         Called with a sentence if the computation fails.
     slot : str
@@ -85,8 +85,8 @@ class OnDemand(QObject):
     clear : callable, optional
         Called if nothing can be computed.
     settled : int
-        Milliseconds that have to pass without any of the signals before the key is
-        compared.
+        Milliseconds that have to pass without any of the signals before the key
+        is compared.
     stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
@@ -148,8 +148,8 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
-        # Without a key (None), nothing can be computed now. `forget` abandons the
-        # present computation.
+        # Without a key (None), nothing can be computed now. `forget` abandons
+        # the present computation.
         key = self._key_of()
         if key is None:
             self.forget()
@@ -159,8 +159,8 @@ class OnDemand(QObject):
             self.forget()
             self._key = key
             request = self._compute()
-            # `_compute` may have emitted signals that changed the key; then another
-            # request is under way.
+            # `_compute` may have emitted signals that changed the key; then
+            # another request is under way.
             if request is not None and self._key is key:
                 self._submit(request)
 

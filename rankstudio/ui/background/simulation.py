@@ -81,8 +81,9 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns the generator; called on the worker's thread. The generator may
-            yield None without a new result, so that other tasks can come between.
+            Returns the generator; called on the worker's thread. The generator
+            may yield None without a new result, so that other tasks can come
+            between.
         """
         self._drop()
         self._steps = _generator_made_on_first_use(make)
@@ -96,8 +97,8 @@ class BackgroundSimulation(QObject):
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
             self._change(SimulationState.RUNNING)
-            # If a step that began before the pause is still at work, its end asks for the
-            # next step.
+            # If a step that began before the pause is still at work, its end
+            # asks for the next step.
             if self._job is None:
                 self._ask()
 
@@ -123,8 +124,8 @@ class BackgroundSimulation(QObject):
     def _receive(self, update: Any) -> None:
         """Pass on what a step has yielded, and ask for the next step.
 
-        ``update`` is None if the step has yielded nothing new, and ``_END`` after the
-        last step.
+        ``update`` is None if the step has yielded nothing new, and ``_END``
+        after the last step.
         """
         self._job = None
         if update is _END:

@@ -1,7 +1,7 @@
 """Tasks for workers: load data, compute a path, test a model, assess features, warm up.
 
-Everything here runs on a worker's thread; the engine's heavy modules are imported
-there.
+Everything here runs on a worker's thread; the engine's heavy modules are
+imported there.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def load(
 ) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
 
-    The plan determines how the data are read and divided into folds. Data that differ
-    from ``recorded`` are refused. The folder ``names`` contains the user's names,
-    groups and costs of features.
+    The plan determines how the data are read and divided into folds. Data that
+    differ from ``recorded`` are refused. The folder ``names`` contains the
+    user's names, groups and costs of features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
@@ -85,8 +85,8 @@ def load(
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
-            # A message is the share that is read (a float), or at the end the dataset,
-            # which has to have the recorded data.
+            # A message is the share that is read (a float), or at the end the
+            # dataset, which has to have the recorded data.
             difference = (
                 recorded.difference(message)
                 if recorded and not isinstance(message, float)
@@ -128,8 +128,8 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
-    # Notes are the names, groups and costs that the user gave features of these data;
-    # costs count only if they are known for every feature.
+    # Notes are the names, groups and costs that the user gave features of these
+    # data; costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
@@ -158,8 +158,8 @@ def _with_progress(
 ) -> Iterator[float | FoldedDataset]:
     """Turn a call that reports through a callback into a generator that yields shares, then the value.
 
-    The call runs on a thread of its own, so that the shares that it reports can be
-    yielded meanwhile.
+    The call runs on a thread of its own, so that the shares that it reports can
+    be yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
@@ -198,8 +198,8 @@ class FoldCache:
         Cancelled
             If ``cancelled`` returns True, which is checked at each report of progress.
         """
-        # A unit has a position among the combinations of its run. This one belongs to
-        # no run, so that any number will do.
+        # A unit has a position among the combinations of its run. This one
+        # belongs to no run, so that any number will do.
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
@@ -207,9 +207,9 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # The best step is selected by the rule "best", as other rules fail if no model
-        # meets them. A fold may have no validation part until the data are divided as
-        # the plan says; then the method's own criterion selects.
+        # The best step is selected by the rule "best", as other rules fail if
+        # no model meets them. A fold may have no validation part until the data
+        # are divided as the plan says; then the method's own criterion selects.
         select_by = (
             request.plan.select_by
             if request.plan.select_by in path.validation
@@ -228,9 +228,9 @@ class FoldCache:
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        Each list holds the measures of the steps that were done within about 50 ms.
-        None is yielded if no step was done in that time, so that other tasks can come
-        between.
+        Each list holds the measures of the steps that were done within about 50
+        ms. None is yielded if no step was done in that time, so that other
+        tasks can come between.
         """
         # The fold yields a row of measures for each step, or progress within a step.
         fold = self.prepared(request.plan, request.fold)
@@ -253,14 +253,14 @@ class FoldCache:
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
         """Return a fold with the statistics of its queries for a plan; computed unless it is cached.
 
-        Plans that differ in parameters only share one prepared fold. Those used last are
-        cached.
+        Plans that differ in parameters only share one prepared fold. Those used
+        last are cached.
         """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
-        # The entry holds the fold itself: as long as it exists, no other fold gets its
-        # id, which is part of the key.
+        # The entry holds the fold itself: as long as it exists, no other fold
+        # gets its id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -284,8 +284,8 @@ def warm_up() -> None:
     """Load the engine's heavy modules and compiled kernels before they are needed.
 
     Garbage collection is off while modules load, and `gc.freeze()` exempts them
-    afterwards: collecting this many objects would block the window for more than 100 ms
-    each time.
+    afterwards: collecting this many objects would block the window for more
+    than 100 ms each time.
     """
     with HOLD:
         _rehearse_run()

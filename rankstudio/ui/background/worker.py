@@ -1,9 +1,9 @@
 """A thread for the engine's work, and the timer that brings its messages to the window.
 
-The thread uses no widgets and emits no signals: messages go into a deque, which a timer
-of the GUI thread empties. So a thousand events per second cost one turn of the event
-loop every 33 ms, callbacks run on the GUI thread, and no message arrives of a job that
-was abandoned.
+The thread uses no widgets and emits no signals: messages go into a deque, which
+a timer of the GUI thread empties. So a thousand events per second cost one turn
+of the event loop every 33 ms, callbacks run on the GUI thread, and no message
+arrives of a job that was abandoned.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Outcome:
     text : str
         A whole sentence if the job failed, else "".
     error : RankStudioError or None
-        The error that the text describes; None without an error, and for an unexpected
-        one.
+        The error that the text describes; None without an error, and for an
+        unexpected one.
     """
 
     ending: Ending
@@ -80,13 +80,13 @@ class Job:
     is_step : callable
         Returns whether a message ends a single step.
     slot : str
-        Of two waiting jobs with the same slot, only the later one is carried out; ""
-        for a slot of its own.
+        Of two waiting jobs with the same slot, only the later one is carried
+        out; "" for a slot of its own.
     paused : bool
         Whether the job starts paused.
     gives_way : bool
-        Whether jobs that arrive meanwhile are carried out between two messages of this
-        job.
+        Whether jobs that arrive meanwhile are carried out between two messages
+        of this job.
     """
 
     def __init__(
@@ -298,21 +298,22 @@ def _carry_out(
 ) -> Outcome:
     """Take messages from the job's generator until it ends, is cancelled or fails.
 
-    The messages go into ``outbox`` with their job. ``give_way`` is called after each
-    message, so that other jobs can be carried out.
+    The messages go into ``outbox`` with their job. ``give_way`` is called after
+    each message, so that other jobs can be carried out.
     """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
-        # A job without a slot, such as a run, may use all processors; jobs with a slot
-        # are short.
+        # A job without a slot, such as a run, may use all processors; jobs with
+        # a slot are short.
         if not job.slot:
             threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
         while job.permission():
             try:
-                # A lack of memory becomes an error that names the job, and long work of
-                # the engine stops within a message if the job is cancelled.
+                # A lack of memory becomes an error that names the job, and long
+                # work of the engine stops within a message if the job is
+                # cancelled.
                 with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
@@ -426,8 +427,8 @@ class Worker(QObject):
         on_error : callable
             Called on the GUI thread with a sentence if the function failed.
         slot : str
-            Of two waiting jobs with the same slot, only the later one is carried out; "" for a slot of its
-            own.
+            Of two waiting jobs with the same slot, only the later one is
+            carried out; "" for a slot of its own.
 
         Returns
         -------

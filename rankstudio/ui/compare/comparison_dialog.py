@@ -81,8 +81,8 @@ class Offers:
 class ComparisonDialog(QDialog):
     """A dialog in which the user composes a list of pipelines, and ticks the pipelines and data to compare.
 
-    Finished runs are used as they are; the other pipelines are run after the dialog is
-    accepted.
+    Finished runs are used as they are; the other pipelines are run after the
+    dialog is accepted.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ class ComparisonDialog(QDialog):
     pipelines : Pipelines
         Makes the pipelines, and knows the runs.
     file : str
-        Path of the comparison that is listed first; "" for the finished runs and the
-        current plan.
+        Path of the comparison that is listed first; "" for the finished runs
+        and the current plan.
     parent : QWidget, optional
 
     Attributes
@@ -119,8 +119,8 @@ class ComparisonDialog(QDialog):
         self._unticked_plans: list[Plan] = []
         # numbers of all runs that were in the list since the dialog opened
         self._listed_runs: set[int] = set()
-        # whether the table has columns of data and of labels; None before the first
-        # time
+        # whether the table has columns of data and of labels; None before the
+        # first time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
@@ -134,8 +134,8 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
-        # The entries hold the file of a comparison; "" stands for the window's runs and
-        # plan.
+        # The entries hold the file of a comparison; "" stands for the window's
+        # runs and plan.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
@@ -305,8 +305,8 @@ class ComparisonDialog(QDialog):
     def _new_plans(self) -> list[Plan]:
         """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
 
-        A method that does not fit the ranker or the form is left out, and the reason is
-        shown.
+        A method that does not fit the ranker or the form is left out, and the
+        reason is shown.
         """
         plans = []
         for key in ticked(self.methods):
@@ -356,8 +356,8 @@ class ComparisonDialog(QDialog):
     def _remove(self) -> None:
         """Remove the selected pipelines from the list, on all data.
 
-        The table has a row for a pipeline on each dataset; rows of one pipeline have one
-        position in the list.
+        The table has a row for a pipeline on each dataset; rows of one pipeline
+        have one position in the list.
         """
         removed_positions = {
             index.data(ROW_ROLE).position
@@ -385,8 +385,8 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
-        # When the dialog is accepted, it ticks or unticks every run that was ever in
-        # its list, even if the pipeline has left the list.
+        # When the dialog is accepted, it ticks or unticks every run that was
+        # ever in its list, even if the pipeline has left the list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1

@@ -74,8 +74,8 @@ class ComparisonRuns(Controller):
         self._models = models
         self._settings = settings
         self._window = parent
-        # Plans that wait until their data are open; those of a group read the same
-        # data.
+        # Plans that wait until their data are open; those of a group read the
+        # same data.
         self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -119,8 +119,8 @@ class ComparisonRuns(Controller):
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
-        Comparisons that come with the program are offered, too; the file is the first.
-        ``every_label`` ticks the label columns of all judges.
+        Comparisons that come with the program are offered, too; the file is the
+        first. ``every_label`` ticks the label columns of all judges.
 
         Raises
         ------
@@ -200,8 +200,9 @@ class ComparisonRuns(Controller):
         def queue(dataset: FoldedDataset) -> None:
             """Queue the plans of ``group``, of the method, on their data, which are open now.
 
-            An interrupted run of a study has a record of its data only. If these are
-            its data, the run gets the open dataset, so that it is resumed.
+            An interrupted run of a study has a record of its data only. If
+            these are its data, the run gets the open dataset, so that it is
+            resumed.
             """
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
@@ -222,8 +223,8 @@ class ComparisonRuns(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # All plans of the group read the data in the same way, so the first one tells
-        # how.
+        # All plans of the group read the data in the same way, so the first one
+        # tells how.
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
@@ -235,8 +236,8 @@ class ComparisonRuns(Controller):
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # An interrupted run can be resumed only on its own data. One whose files
-            # have changed since has the same path, but other data.
+            # An interrupted run can be resumed only on its own data. One whose
+            # files have changed since has the same path, but other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:  # so that the window shows it, too
@@ -288,8 +289,8 @@ class ComparisonRuns(Controller):
 
         The data of the plan are ticked, or without a plan the open data.
         """
-        # Sources are the paths of data, or "sample". Studies and plans (".toml") among
-        # the recently opened files are no data.
+        # Sources are the paths of data, or "sample". Studies and plans
+        # (".toml") among the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []

@@ -149,9 +149,9 @@ class CompareController(PageController):
     def _show(self) -> None:
         """List the runs, with new rows for those that have changed.
 
-        Among hundreds of new runs, as in a study that has just been opened, some get
-        their rows now and the others in later turns of the event loop. Rows that are
-        out of date are never shown beside those that are not.
+        Among hundreds of new runs, as in a study that has just been opened,
+        some get their rows now and the others in later turns of the event loop.
+        Rows that are out of date are never shown beside those that are not.
         """
         rows_by_key = {row.key: row for row in self.panel.rows()}
         records = self._runs.records
@@ -171,8 +171,8 @@ class CompareController(PageController):
         rows = [
             rows_by_key[record.key] for record in records if record.key in rows_by_key
         ]
-        # A number covers the measures of the sealed test part of the open data; it names
-        # the data only if several datasets are sealed.
+        # A number covers the measures of the sealed test part of the open data;
+        # it names the data only if several datasets are sealed.
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
         is_on_open_data = any(
@@ -238,8 +238,8 @@ class CompareController(PageController):
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
         """Run the plans of runs on some folds on all folds; ``keys`` are the numbers of these runs.
 
-        The new runs get the labels of the old ones, without their notes, once they are
-        listed.
+        The new runs get the labels of the old ones, without their notes, once
+        they are listed.
         """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
@@ -255,8 +255,8 @@ class CompareController(PageController):
     def _name(self, record: RunRecord) -> None:
         """Give a run on all folds the name of the run on some folds that it repeats.
 
-        ``_labels`` has the plans that the user asked to run on all folds, with the labels
-        of their runs, until these are listed.
+        ``_labels`` has the plans that the user asked to run on all folds, with
+        the labels of their runs, until these are listed.
         """
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:

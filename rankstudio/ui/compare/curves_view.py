@@ -47,8 +47,8 @@ class CurvesView(Panel):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on the
-        axes of the run's plan, and its position on the path.
+        The model that the user clicked: the run's number, the model's values on
+        the axes of the run's plan, and its position on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
@@ -146,8 +146,9 @@ class CurvesView(Panel):
             for key, curve in zip(runs, curves, strict=True)
             if curve is not None
         ]
-        # Each group of positions in run_curves is drawn as one curve. Over shares of
-        # the queries, a run is one point, so the runs of a group make a curve.
+        # Each group of positions in run_curves is drawn as one curve. Over
+        # shares of the queries, a run is one point, so the runs of a group make
+        # a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
             # `learning_curves` groups plans that differ only in the share.
@@ -188,8 +189,8 @@ class CurvesView(Panel):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
-        ``key`` is the number of the run. A choice names a model by its values on the
-        plan's axes and its coordinate on the path. This emits no signal.
+        ``key`` is the number of the run. A choice names a model by its values
+        on the plan's axes and its coordinate on the path. This emits no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -203,8 +204,8 @@ class CurvesView(Panel):
 
         Return None if no curve has the model.
         """
-        # A model is identified by its run, its values on the axes, and its coordinate
-        # on the path (a number of features, or a round).
+        # A model is identified by its run, its values on the axes, and its
+        # coordinate on the path (a number of features, or a round).
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)
@@ -256,15 +257,17 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    ``runs`` has the title and the plan of each run, by number. The title is written at
-    the curve's end if it is in ``unique``, the titles that only one curve has.
-    ``reference`` is the number of the run with which the others are compared.
+    ``runs`` has the title and the plan of each run, by number. The title is
+    written at the curve's end if it is in ``unique``, the titles that only one
+    curve has. ``reference`` is the number of the run with which the others are
+    compared.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
     title, _ = runs[key]
-    # Each of the four has one value per point: x, the mean measure, its difference from
-    # the reference run, and half the length of the interval of this difference.
+    # Each of the four has one value per point: x, the mean measure, its
+    # difference from the reference run, and half the length of the interval of
+    # this difference.
     x, mean, difference, half = np.array(
         [
             [quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)]
@@ -284,11 +287,11 @@ def _overlaid_curve(
         half=half,
         reference=key == reference,
         name=title if title in unique else "",
-        # the position of the model that the folds selected, which a run has on its own
-        # curve only
+        # the position of the model that the folds selected, which a run has on
+        # its own curve only
         model=first_curve.model if is_of_one_run else None,
-        # the reference differs from itself by 0, so its band shows the differences of
-        # its models to its own selected model
+        # the reference differs from itself by 0, so its band shows the
+        # differences of its models to its own selected model
         own_half=first_curve.own_half if key == reference else None,
     )
 

@@ -49,14 +49,14 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Number of the run's color. The run is a dot on a line, or a ring on a dashed
-        line if an earlier run has this color.
+        Number of the run's color. The run is a dot on a line, or a ring on a
+        dashed line if an earlier run has this color.
     test : PairedComparison
     scale : tuple of float
         Range of the differences of the group.
     """
-    # Pixels per unit of the difference; the line of the interval is in the middle, half
-    # a pixel lower so that it is sharp.
+    # Pixels per unit of the difference; the line of the interval is in the
+    # middle, half a pixel lower so that it is sharp.
     low, high = scale
     per_unit = (rect.width() - 2 * _SCALE_MARGIN) / (high - low) if high > low else 0.0
     middle = rect.center().y() + 0.5
@@ -160,8 +160,8 @@ class DifferenceCells:
     compared : callable
         Returns the comparison of a run, given the run's number; None if it has none.
     scale : callable
-        Returns the common scale of a run's group, given the run's number; None if the
-        group has none.
+        Returns the common scale of a run's group, given the run's number; None
+        if the group has none.
     """
 
     def __init__(
@@ -175,8 +175,8 @@ class DifferenceCells:
     def columns(self, name: str) -> list[Column]:
         """Return the columns for a measure: the difference, its corrected p-value, and counts of queries.
 
-        The parts of a column are the columns that replace it in an exported file, where
-        nothing is painted.
+        The parts of a column are the columns that replace it in an exported
+        file, where nothing is painted.
         """
         about_difference = tr(
             "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
@@ -295,8 +295,8 @@ class DifferenceCells:
     ) -> QRect | None:
         """Paint the difference of a run, and return None.
 
-        Without a test, paint nothing, and return the area of the cell, in which the
-        table then writes the cell's text.
+        Without a test, paint nothing, and return the area of the cell, in which
+        the table then writes the cell's text.
         """
         scale = self._scale(row.key)
         test = self._test(row)

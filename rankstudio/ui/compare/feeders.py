@@ -67,9 +67,9 @@ class ComparisonScope:
         self.worker = models.task_worker
         self.measured = models.measured
         self.marks = models.marks
-        # The groups of the last call, and their key. The key contains ids of results:
-        # the measured runs are kept, too, as another object could get the id of one
-        # that is deleted.
+        # The groups of the last call, and their key. The key contains ids of
+        # results: the measured runs are kept, too, as another object could get
+        # the id of one that is deleted.
         self._last_groups: (
             tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None
         ) = None
@@ -107,8 +107,9 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
-        # The groups of the last call are returned as long as the data and all results
-        # and plans are the same. Results are compared by their ids, as they are large.
+        # The groups of the last call are returned as long as the data and all
+        # results and plans are the same. Results are compared by their ids, as
+        # they are large.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -164,8 +165,8 @@ class ComparisonScope:
 
         Return None if the group is not ranked.
 
-        This is the reference that the user has chosen if it is in the group, and the
-        best run otherwise.
+        This is the reference that the user has chosen if it is in the group,
+        and the best run otherwise.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -197,8 +198,8 @@ class PairedTests(Controller):
     Attributes
     ----------
     groups : tuple of (RunGroup, tuple of ComparedRun)
-        Every group of ranked runs with its compared runs, the reference first. Tests
-        are corrected within a group.
+        Every group of ranked runs with its compared runs, the reference first.
+        Tests are corrected within a group.
     """
 
     changed = Signal()
@@ -213,8 +214,8 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Tests by run, reference and how both are measured.
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs waits for
-        # one of them at most.
+        # Each comparison is a job of its own: a path that the slider needs
+        # waits for one of them at most.
         self._demand = OnDemand(
             self,
             scope.worker,
@@ -257,9 +258,10 @@ class PairedTests(Controller):
     def _key(self) -> Key | None:
         """Return all that decides which test is next.
 
-        `OnDemand` calls `_next_test` whenever this value has changed. The identity of a
-        result changes when its run is measured anew. The number of tests changes with
-        each test that is done, so that the next one follows.
+        `OnDemand` calls `_next_test` whenever this value has changed. The
+        identity of a result changes when its run is measured anew. The number
+        of tests changes with each test that is done, so that the next one
+        follows.
         """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
@@ -275,8 +277,8 @@ class PairedTests(Controller):
         name = self._session.measure
         shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
-        # For each test: whether it is of another group than the shown one, its run and
-        # its reference.
+        # For each test: whether it is of another group than the shown one, its
+        # run and its reference.
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
@@ -315,8 +317,8 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return the key under which the test of a run against a reference is stored.
 
-        It contains how both runs are measured: the measure, whether that measure chose
-        their models, their conventions, and the part of the data.
+        It contains how both runs are measured: the measure, whether that
+        measure chose their models, their conventions, and the part of the data.
         """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
@@ -369,8 +371,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        # The curves are compared anew after these changes; marks on them move after the
-        # last two.
+        # The curves are compared anew after these changes; marks on them move
+        # after the last two.
         signals = (
             view.by.chosen,
             self._runs.removed,
@@ -421,8 +423,8 @@ class CurvesFeeder(Controller):
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
-        # Runs that are measured anew and data that are opened are new objects, with
-        # other ids.
+        # Runs that are measured anew and data that are opened are new objects,
+        # with other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -487,9 +489,9 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
-        # The function that fills each view, by the key of the view. It shows the
-        # contents at once and returns None, or returns their computation. The views of
-        # plug-ins, of one run or of the compared runs, come last.
+        # The function that fills each view, by the key of the view. It shows
+        # the contents at once and returns None, or returns their computation.
+        # The views of plug-ins, of one run or of the compared runs, come last.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -538,8 +540,9 @@ class ViewFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
 
-        Plug-ins contribute views of the shown run, and comparisons of the ticked runs.
-        The view is computed anew when this value differs from the one before.
+        Plug-ins contribute views of the shown run, and comparisons of the
+        ticked runs. The view is computed anew when this value differs from the
+        one before.
         """
         record = self._record
         for key, view in self._views.contributed.items():
@@ -600,8 +603,8 @@ class ViewFeeder(Controller):
         """
         record = self._record
         folds = self._views.folds
-        # The choice in the header is "this run", "all runs" or the key of a plug-in's
-        # table, which reads documents.
+        # The choice in the header is "this run", "all runs" or the key of a
+        # plug-in's table, which reads documents.
         table = (
             folds.tables.get(str(folds.scope.value()))
             if self._session.has_documents
@@ -665,8 +668,8 @@ class ViewFeeder(Controller):
     def _compare_sizes(self) -> Computation | None:
         """Return the computation of the Pareto front: the best models for their size or cost.
 
-        Return None until all tests of the runs are done: they decide which model is
-        suggested.
+        Return None until all tests of the runs are done: they decide which
+        model is suggested.
         """
         if not self._tests.complete:
             self._views.pareto.wait()
@@ -712,8 +715,8 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
-        # Published values are compared with what a run measured itself, by its own
-        # convention, which is what `own` returns.
+        # Published values are compared with what a run measured itself, by its
+        # own convention, which is what `own` returns.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run for key, run in self._scope.own().items() if key in shown_keys

@@ -55,16 +55,17 @@ class FoldsView(View):
 
     A click on a row shows its fold.
 
-    For one run the table shows the model that each fold selected, with its measures, or
-    a table of a plug-in. For all runs it shows one measure, with a column for each run.
+    For one run the table shows the model that each fold selected, with its
+    measures, or a table of a plug-in. For all runs it shows one measure, with a
+    column for each run.
 
     Attributes
     ----------
     tables : dict of str to RunTable
         Tables of plug-ins, which can replace the measures of one run, by their keys.
     foldChosen : Signal(object)
-        Number of the fold that the user chose; None for all folds, after a click on the
-        row of the mean.
+        Number of the fold that the user chose; None for all folds, after a
+        click on the row of the mean.
     """
 
     foldChosen = Signal(object)
@@ -140,8 +141,8 @@ class FoldsView(View):
     ) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers and titles.
 
-        ``name`` is that of the measure. New columns are made only if the runs, or the
-        measure, are others than before.
+        ``name`` is that of the measure. New columns are made only if the runs,
+        or the measure, are others than before.
         """
         named_runs = [(number, titles[number]) for number in runs]
         key = ("all", name, *named_runs)
@@ -224,8 +225,8 @@ def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
-# The rows of the mean and the deviation have no fold number: they stay below the folds
-# in any order.
+# The rows of the mean and the deviation have no fold number: they stay below
+# the folds in any order.
 _FOLD_COLUMN = Column(
     "label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean
 )
@@ -245,8 +246,9 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 def _contributed_column(column: RunColumn) -> Column:
     """Return a column of a plug-in's table.
 
-    A column without a format (``form``) has texts, any other has numbers. The row of
-    the mean has no fold, and no value to sort by, so that it stays below the folds.
+    A column without a format (``form``) has texts, any other has numbers. The
+    row of the mean has no fold, and no value to sort by, so that it stays below
+    the folds.
     """
     key = column.key
     if not column.form:
@@ -282,8 +284,8 @@ def _columns_of_one_run(
 ) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part.
 
-    ``tested``, ``validated`` and ``left_out`` tell which parts were measured. The last
-    column is empty, and fills the width.
+    ``tested``, ``validated`` and ``left_out`` tell which parts were measured.
+    The last column is empty, and fills the width.
     """
     return [
         _FOLD_COLUMN,
@@ -314,8 +316,8 @@ def _left_out_measures(plan: Plan) -> tuple[str, ...]:
 def _chosen_value_column(number: int, axis: Axis) -> Column:
     """Return the column of the values of a parameter that validation selected on each fold.
 
-    ``number`` is the position of the parameter among the axes of the plan. The values
-    of a grid are printed as powers.
+    ``number`` is the position of the parameter among the axes of the plan. The
+    values of a grid are printed as powers.
     """
     return Column(
         f"axis-{number}",
@@ -331,8 +333,9 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
     """Return the column of a measure on the test or the validation part.
 
-    A row has a mapping of measures for each part. Rows of the mean and the deviation
-    have no fold, and no value to sort by, so that they stay below the folds.
+    A row has a mapping of measures for each part. Rows of the mean and the
+    deviation have no fold, and no value to sort by, so that they stay below the
+    folds.
     """
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
@@ -356,8 +359,8 @@ def _measure_column(name: str, part: str, plan: Plan) -> Column:
 def _left_out_column(name: str, plan: Plan) -> Column:
     """Return the column of a measure on left-out queries or pairs of the training part.
 
-    Pairs of documents are left out in place of queries if the plan selects its models
-    by such a measure.
+    Pairs of documents are left out in place of queries if the plan selects its
+    models by such a measure.
     """
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
@@ -403,8 +406,8 @@ def _chosen_value_getter(
 ) -> Callable[[FoldRow], float | str | None]:
     """Return a function that returns the selected value in a row: a number for a grid, else its label.
 
-    ``number`` is the position of the parameter among the axes of the plan. Rows of the
-    mean and the deviation have no values.
+    ``number`` is the position of the parameter among the axes of the plan. Rows
+    of the mean and the deviation have no values.
     """
 
     def selected_value(row: FoldRow) -> float | str | None:

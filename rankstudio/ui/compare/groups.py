@@ -35,11 +35,11 @@ class RunGroup:
     part : Part
         Part of the data behind these measures.
     unranked : str
-        Reason why the runs are not ranked, as part of a sentence; "" if they are
-        ranked.
+        Reason why the runs are not ranked, as part of a sentence; "" if they
+        are ranked.
     apart : str
-        Reason why the runs are not ranked with those of an earlier group on the same
-        dataset; "" if there is no such group.
+        Reason why the runs are not ranked with those of an earlier group on the
+        same dataset; "" if there is no such group.
     partial : tuple of int
         Numbers of the runs on some folds only whose plan has no run on all folds.
     n_folds : int
@@ -74,8 +74,9 @@ def run_groups(
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
-    Finished runs that are comparable make a group. An unfinished run is added to the
-    group that it will join, or to a group of unfinished runs of its kind.
+    Finished runs that are comparable make a group. An unfinished run is added
+    to the group that it will join, or to a group of unfinished runs of its
+    kind.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ def run_groups(
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Groups of unfinished runs that no finished run is comparable with, by their kind:
-    # a run of the kind, and the numbers of all of them.
+    # Groups of unfinished runs that no finished run is comparable with, by
+    # their kind: a run of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -150,8 +151,8 @@ def _measured_group(
 ) -> RunGroup:
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
-    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by number.
-    The attributes of the result are explained in `RunGroup`.
+    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by
+    number. The attributes of the result are explained in `RunGroup`.
     """
     return RunGroup(
         data=group.key.data_name,

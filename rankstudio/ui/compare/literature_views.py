@@ -76,8 +76,8 @@ def _caption(
     """Return the caption: the convention that reverses most pairs of runs compared with the current one."""
     if not rows:
         return ""
-    # Of each other convention the number of reversed pairs, and the number of all
-    # pairs.
+    # Of each other convention the number of reversed pairs, and the number of
+    # all pairs.
     counts = {
         key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current
     }
@@ -122,8 +122,9 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 def _convention_column(key: str, name: str, current: str) -> Column:
     """Return the column of a measure and of the runs' ranks by one evaluation convention.
 
-    ``current`` is the convention that all other views follow. A cell holds the pair of
-    mean and rank; it is empty for a run that the convention cannot measure.
+    ``current`` is the convention that all other views follow. A cell holds the
+    pair of mean and rank; it is empty for a run that the convention cannot
+    measure.
     """
     rules = convention(key)
     current_label = convention(current).label

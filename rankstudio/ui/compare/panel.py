@@ -157,8 +157,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        # A tab has one or several views, its parts. Those with content are offered, by
-        # buttons that are hidden for a single part.
+        # A tab has one or several views, its parts. Those with content are
+        # offered, by buttons that are hidden for a single part.
         tab, all_parts = next(
             (tab, parts) for tab, parts in self._tabs.items() if key in parts
         )
@@ -192,8 +192,8 @@ class ResultsPanel(Panel):
     def offer(self, key: str, is_there: bool) -> None:
         """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
-        If the withdrawn view was the last one shown in its tab, the tab's first part
-        replaces it.
+        If the withdrawn view was the last one shown in its tab, the tab's first
+        part replaces it.
         """
         # `_absent` has the keys of the views without content.
         has_changed = is_there is (key in self._absent)
@@ -227,8 +227,8 @@ class ResultsPanel(Panel):
         header_width = (
             max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         )
-        # The room suffices for the widest view, so that tools do not jump between
-        # views.
+        # The room suffices for the widest view, so that tools do not jump
+        # between views.
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room

@@ -104,8 +104,8 @@ class TableDialog(SavingDialog):
         self.against = named(
             choice_box(()), "table-reference", tr("Row to test against")
         )
-        # The first entries of two choices stand for their defaults; their keys, _BEST
-        # and _USUAL, are "".
+        # The first entries of two choices stand for their defaults; their keys,
+        # _BEST and _USUAL, are "".
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -460,8 +460,8 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets, such as "mq2008-table", with
-        "-" for characters that a file's name may not have.
+        The suggested file is called after the datasets, such as "mq2008-table",
+        with "-" for characters that a file's name may not have.
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -527,8 +527,8 @@ class TableController(QObject):
             dict.fromkeys(name for plan in plans for name in plan.measures)
         )
         current = self._session.measure
-        # Three measures are ticked at first: the shown one, and the first ones of the
-        # plans.
+        # Three measures are ticked at first: the shown one, and the first ones
+        # of the plans.
         n_others = 3 if current in plan_measures[:3] else 2
         ticked_names = {current, *plan_measures[:n_others]}
         offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))

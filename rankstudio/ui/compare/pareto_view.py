@@ -63,8 +63,8 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on the
-        axes of the run's plan, and its step on the path.
+        The model that the user clicked: the run's number, the model's values on
+        the axes of the run's plan, and its step on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -160,8 +160,8 @@ class ParetoView(View):
         Parameters
         ----------
         runs : sequence of (int, str, Plan)
-            Number, title and plan of each run; the `run` of a model is a position in
-            this sequence.
+            Number, title and plan of each run; the `run` of a model is a
+            position in this sequence.
         front : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
@@ -185,8 +185,8 @@ class ParetoView(View):
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost.
 
-        Sizes are on a logarithmic scale, unless a model has no feature (or less than
-        one, as the mean over folds).
+        Sizes are on a logarithmic scale, unless a model has no feature (or less
+        than one, as the mean over folds).
         """
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
@@ -210,11 +210,11 @@ class ParetoView(View):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run, if these are shown.
 
-        ``key`` is the number of the run. Without an inspection, the chosen model is the
-        inspected one. This emits no signal.
+        ``key`` is the number of the run. Without an inspection, the chosen
+        model is the inspected one. This emits no signal.
         """
-        # The table highlights the inspected model, else the chosen one; the plot marks
-        # both, if they differ.
+        # The table highlights the inspected model, else the chosen one; the
+        # plot marks both, if they differ.
         chosen_position = self._position(key, choice)
         position = (
             chosen_position if inspection is None else self._position(key, inspection)
@@ -309,10 +309,10 @@ def _size_sentence(
 ) -> str:
     """Return a sentence on the suggested model, the smallest that is good enough, and on the rule.
 
-    Good enough is a model that paired tests do not find significantly worse than the
-    best one; without tests, one within a standard error of it. ``name`` is that of the
-    measure, ``titles`` has those of the runs, and ``over_folds`` tells that the tests
-    pair folds, not queries.
+    Good enough is a model that paired tests do not find significantly worse
+    than the best one; without tests, one within a standard error of it.
+    ``name`` is that of the measure, ``titles`` has those of the runs, and
+    ``over_folds`` tells that the tests pair folds, not queries.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
@@ -375,8 +375,8 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 def _cost_sentence(front: ParetoFront, name: str) -> str:
     """Return a sentence on the suggested model, the cheapest that is good enough.
 
-    Good enough is a model that paired tests do not find significantly worse than the
-    best one; without tests, one within a standard error of it.
+    Good enough is a model that paired tests do not find significantly worse
+    than the best one; without tests, one within a standard error of it.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]

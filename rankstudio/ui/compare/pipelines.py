@@ -35,8 +35,8 @@ class Pipeline:
     position : int
         Position in the list of pipelines.
     run : int or None
-        Number of the run that is finished, in progress, in the queue or interrupted;
-        None without such a run.
+        Number of the run that is finished, in progress, in the queue or
+        interrupted; None without such a run.
     state : RunState or None
         State of the run.
     seconds : float
@@ -105,8 +105,8 @@ class Pipelines:
 
         Plans that differ only in what they report are the same.
         """
-        # To compare the plans by what they compute, give all of them the same data and
-        # reported measures. The first of equal plans is returned.
+        # To compare the plans by what they compute, give all of them the same
+        # data and reported measures. The first of equal plans is returned.
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -119,17 +119,17 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        All parameters of the form are taken over for the form's method, and those of
-        its ranker for the same pair of method and ranker.
+        All parameters of the form are taken over for the form's method, and
+        those of its ranker for the same pair of method and ranker.
 
         Raises
         ------
         PlanError, ParameterError
             If the method, the ranker and the form's settings do not fit together.
         """
-        # A method that selects nothing is a ranker itself, so it has no other one. All
-        # methods share the limit of the number of features (k), and the pinned and
-        # banned features.
+        # A method that selects nothing is a ranker itself, so it has no other
+        # one. All methods share the limit of the number of features (k), and
+        # the pinned and banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -173,16 +173,16 @@ class Pipelines:
     ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
-        A method that only ranks by scores computed elsewhere (`given`) is returned on
-        the dataset of these scores only.
+        A method that only ranks by scores computed elsewhere (`given`) is
+        returned on the dataset of these scores only.
 
         Parameters
         ----------
         plans : sequence of Plan
         data : sequence of str
         labels : sequence of str
-            Label columns of the open data: each pipeline on these data is returned with
-            each label.
+            Label columns of the open data: each pipeline on these data is
+            returned with each label.
         """
         # Other data than the open ones have their own label, "".
         form = self._session.plan
@@ -215,8 +215,8 @@ class Pipelines:
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return the amount of work of plans, estimated from the finished runs.
 
-        The size of the open data scales the estimate; other data are assumed to have
-        five folds.
+        The size of the open data scales the estimate; other data are assumed to
+        have five folds.
         """
         dataset = self._session.dataset
         form_data = self._session.plan.data
@@ -237,8 +237,8 @@ class Pipelines:
     def _row(self, plan: Plan, position: int) -> Pipeline:
         """Return a plan with its run, and the measured or estimated duration.
 
-        ``position`` is that of the pipeline in the list. Of an interrupted run, only the
-        time of the rest is estimated.
+        ``position`` is that of the pipeline in the list. Of an interrupted run,
+        only the time of the rest is estimated.
         """
         record = self._run_of(plan)
         if record is not None and record.result is not None:
@@ -310,8 +310,8 @@ class Pipelines:
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run has a plan.
 
-        Reported measures may differ, as a run can be measured again; so may the path of
-        the data, if both paths lead to the open data.
+        Reported measures may differ, as a run can be measured again; so may the
+        path of the data, if both paths lead to the open data.
         """
         reported = {
             "measures": plan.measures,
@@ -375,8 +375,8 @@ class Pipelines:
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """Return a plan with the convention of a dataset, and a selection that the dataset allows.
 
-    Without validation data and without left-out data, the criterion selects. Without a
-    dataset the plan is returned as it is.
+    Without validation data and without left-out data, the criterion selects.
+    Without a dataset the plan is returned as it is.
     """
     if dataset is None:
         return plan

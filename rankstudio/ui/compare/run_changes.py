@@ -109,8 +109,8 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        ``description`` is the key of the column: "tags", "note" or "method". ``key`` is
-        the number of the run.
+        ``description`` is the key of the column: "tags", "note" or "method".
+        ``key`` is the number of the run.
         """
         record = self._runs.record(key)
         text = " ".join(text.split())  # single spaces
@@ -229,9 +229,9 @@ _CHANGE_NAMES = {
 class _Relabelling(LastingChange):
     """A change of a run's name, note or tags.
 
-    ``before`` is the label before the change if the change is already done: the command
-    then repeats an earlier one after other data were opened, and its first ``redo``
-    does nothing.
+    ``before`` is the label before the change if the change is already done: the
+    command then repeats an earlier one after other data were opened, and its
+    first ``redo`` does nothing.
     """
 
     def __init__(
@@ -251,8 +251,8 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
-        # A command with a label of ``before`` repeats a change that is in effect, so its
-        # first redo does nothing.
+        # A command with a label of ``before`` repeats a change that is in
+        # effect, so its first redo does nothing.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None

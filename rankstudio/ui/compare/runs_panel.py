@@ -73,8 +73,8 @@ class RunRow:
     Attributes
     ----------
     key : int
-        Number of the run, which also decides its color and marker in plots that compare
-        runs.
+        Number of the run, which also decides its color and marker in plots that
+        compare runs.
     plan : Plan
     data : str
         "MQ2008 · 5 folds".
@@ -213,8 +213,8 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
-    # The coordinate on a path (`place`) is a size only if the steps count features; other
-    # methods have rounds or iterations.
+    # The coordinate on a path (`place`) is a size only if the steps count
+    # features; other methods have rounds or iterations.
     size = choice.place if plan.step_kind is StepKind.FEATURES else None
     size_text = "" if size is None else f"k = {size}"
     return " · ".join(filter(None, (values_text, size_text)))
@@ -247,8 +247,8 @@ def _best_means(
 class RunsPanel(Panel):
     """The table of all runs of the study, in groups of comparable runs.
 
-    The user selects, ticks, names, filters, hides, stops, resumes and removes runs
-    here. The panel only emits signals; it does not change runs.
+    The user selects, ticks, names, filters, hides, stops, resumes and removes
+    runs here. The panel only emits signals; it does not change runs.
 
     Attributes
     ----------
@@ -257,11 +257,11 @@ class RunsPanel(Panel):
     ticked : Signal(int)
         Number of the run whose tick the user wants to change.
     removed : Signal(object)
-        Numbers of the runs to remove: the highlighted ones after Delete, or the one of
-        a context menu.
+        Numbers of the runs to remove: the highlighted ones after Delete, or the
+        one of a context menu.
     written : Signal(int, str, str)
-        Number of a run, the column that the user wrote into ("method" for the name,
-        "note" or "tags"), and the text.
+        Number of a run, the column that the user wrote into ("method" for the
+        name, "note" or "tags"), and the text.
     hiddenAsked : Signal(int)
         Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
@@ -366,8 +366,8 @@ class RunsPanel(Panel):
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
-        # Queued, as new rows or columns would close the editor whose text is just being
-        # read.
+        # Queued, as new rows or columns would close the editor whose text is
+        # just being read.
         self.table.rows_model.written.connect(
             self._on_written, Qt.ConnectionType.QueuedConnection
         )
@@ -393,16 +393,16 @@ class RunsPanel(Panel):
     ) -> None:
         """List runs in their groups; emits no signal.
 
-        Without groups, every run counts as measured; with groups, only their measured
-        runs.
+        Without groups, every run counts as measured; with groups, only their
+        measured runs.
 
         Parameters
         ----------
         rows : iterable of RunRow
         groups : sequence of RunGroup
         sealed : Mapping of int to str, optional
-            Name of the dataset of each run whose test part is sealed, by the run's
-            number.
+            Name of the dataset of each run whose test part is sealed, by the
+            run's number.
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
@@ -421,8 +421,9 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first. If it is another measure than before, the
-        table is scrolled to the column, which is shown even if the user has hidden it.
+        The measure's column comes first. If it is another measure than before,
+        the table is scrolled to the column, which is shown even if the user has
+        hidden it.
         """
         if name != self._measure:
             self._column_choices.pop(name, None)
@@ -489,8 +490,8 @@ class RunsPanel(Panel):
 
     def _show(self) -> None:
         """Show the runs that match the filter in their groups, with columns that fit their plans."""
-        # The settings in which plans differ take a while, so they are computed anew
-        # only for other plans.
+        # The settings in which plans differ take a while, so they are computed
+        # anew only for other plans.
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
@@ -519,8 +520,9 @@ class RunsPanel(Panel):
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups.
 
-        Rows without a group come first. Of a folded group, only the heading is listed,
-        and of a group without rows (which the filter may leave out) not even that.
+        Rows without a group come first. Of a folded group, only the heading is
+        listed, and of a group without rows (which the filter may leave out) not
+        even that.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [
@@ -590,8 +592,9 @@ class RunsPanel(Panel):
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return the sentence on a group, and the name of the reference in the sentence or "".
 
-        The sentence says why the runs are not ranked, or how many are significantly
-        better than the reference. It is "" if there is nothing to say.
+        The sentence says why the runs are not ranked, or how many are
+        significantly better than the reference. It is "" if there is nothing to
+        say.
         """
         # Runs that are done without measures are being measured at this time.
         all_are_done = all(
@@ -651,10 +654,11 @@ class RunsPanel(Panel):
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
 
-        They are: the names of the measures, the shown one first; the measure that chose
-        models, if its deviation is known; whether plans differ in settings; whether
-        there are tests; the columns that the user shows or hides; those of the columns
-        "note" and "tags" with content; and whether a model was chosen by hand.
+        They are: the names of the measures, the shown one first; the measure
+        that chose models, if its deviation is known; whether plans differ in
+        settings; whether there are tests; the columns that the user shows or
+        hides; those of the columns "note" and "tags" with content; and whether
+        a model was chosen by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -926,8 +930,8 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return the columns that identify a run: tick, dot, number and name.
 
-    The dot has the run's color in plots. A run with a note on its results has a mark
-    after its name.
+    The dot has the run's color in plots. A run with a note on its results has a
+    mark after its name.
     """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
@@ -1046,8 +1050,8 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser`, which chose the models (no column
-    for ""); the gain is that of the measure `name`.
+    The deviation is that of the measure `chooser`, which chose the models (no
+    column for ""); the gain is that of the measure `name`.
     """
     deviation = Column(
         "deviation",
@@ -1153,8 +1157,9 @@ _STATE_NAMES = {
 def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a progress bar while the run works, else a text.
 
-    The text in the bar counts the folds, or for a single fold tells the time that is
-    left. The message of an interrupted run begins with how much of it is done.
+    The text in the bar counts the folds, or for a single fold tells the time
+    that is left. The message of an interrupted run begins with how much of it
+    is done.
     """
     folds = ""
     if row.n_folds > 1:
@@ -1210,8 +1215,8 @@ STATUS = Column(
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
     """Return the rows that contain all words of a text, in upper or lower case.
 
-    `by_method` puts the rows of each method together; the methods are then in the order
-    of their first rows.
+    `by_method` puts the rows of each method together; the methods are then in
+    the order of their first rows.
     """
     words = text.casefold().split()
     # `searched` is the text of a row in which the filter searches, in lower case.

@@ -103,8 +103,9 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
-        # Beside Jaccard's index, one that is corrected for chance is offered. Which one
-        # that is depends on whether all selections have the same number of features.
+        # Beside Jaccard's index, one that is corrected for chance is offered.
+        # Which one that is depends on whether all selections have the same
+        # number of features.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index

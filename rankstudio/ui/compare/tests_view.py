@@ -38,8 +38,8 @@ _SPARE_COLUMNS = (
 class TestsView(View):
     """A table of paired tests: the difference of each run to a reference, its interval and its p-values.
 
-    A choice in the header, a double click or the context menu of a row choose the
-    reference.
+    A choice in the header, a double click or the context menu of a row choose
+    the reference.
 
     Attributes
     ----------
@@ -87,8 +87,8 @@ class TestsView(View):
             self.table.set_columns(_columns_for_measure(name))
         # The reference alone is no comparison.
         self.table.set_rows(rows if len(rows) > 1 else ())
-        # The column "differs" contains the reasons why runs are left out: with such
-        # runs it is hidden last.
+        # The column "differs" contains the reasons why runs are left out: with
+        # such runs it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
         # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(
@@ -199,9 +199,9 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``found``), such as the reference, has an empty cell. ``text``
-    formats the number; ``bold`` returns whether the number of a row is bold; ``full``
-    is a longer title for exported files.
+    A run without a test (``found``), such as the reference, has an empty cell.
+    ``text`` formats the number; ``bold`` returns whether the number of a row is
+    bold; ``full`` is a longer title for exported files.
     """
     return Column(
         key,
@@ -222,9 +222,9 @@ def _corrected_p_column(
 ) -> Column:
     """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints.
 
-    `key` and `raw_key` are the attributes with the corrected and the uncorrected values.
-    `decides` tells whether the p-values of this column decide on significance, and are
-    bold if significant.
+    `key` and `raw_key` are the attributes with the corrected and the
+    uncorrected values. `decides` tells whether the p-values of this column
+    decide on significance, and are bold if significant.
     """
 
     def hint(row: ComparedRun) -> str:

@@ -82,8 +82,8 @@ class ContributedColumn(QObject):
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
-        # The entry names the parts of the data that it reads beside the training part,
-        # and the number of documents that it can handle.
+        # The entry names the parts of the data that it reads beside the
+        # training part, and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):
             return None
         parts = [fold.parts[name] for name in {"train", *self.entry.parts}]
@@ -101,8 +101,8 @@ class ContributedColumn(QObject):
         if fold is None:
             return None
 
-        # The key is that of the time of the request, as another fold may be shown
-        # later.
+        # The key is that of the time of the request, as another fold may be
+        # shown later.
         def show(values: dict[int, FeatureValue]) -> None:
             self._values = values
             self._values_key = key
@@ -138,8 +138,8 @@ def _column_values(
 ) -> dict[int, FeatureValue]:
     """Return the values of a column by the ids of the features.
 
-    It is called on the worker, where the plug-in's module is imported. ``function`` is
-    the path of the plug-in's function, "module:name".
+    It is called on the worker, where the plug-in's module is imported.
+    ``function`` is the path of the plug-in's function, "module:name".
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

@@ -55,8 +55,8 @@ class DataController(PageController):
         self._absence = models.absence
         # Reports on the quality of features, by fold and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
-        # Reports that also hold for the next dataset, if that differs from the present
-        # one in the names of features only.
+        # Reports that also hold for the next dataset, if that differs from the
+        # present one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
         self.panel = DataPanel(theme)
@@ -159,8 +159,8 @@ class DataController(PageController):
     def _describe(self) -> Computation | None:
         """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data. The summary has counts of documents, queries and
-        labels, and statistics of the features.
+        Return None without data. The summary has counts of documents, queries
+        and labels, and statistics of the features.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -195,8 +195,8 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # After a change of the data, signals of plan or measure may come before
-            # that of the data; the panel does not have the new data yet.
+            # After a change of the data, signals of plan or measure may come
+            # before that of the data; the panel does not have the new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -285,8 +285,8 @@ class DataController(PageController):
     def _costs(self) -> dict[int, float] | None:
         """Return the costs in the plan that are not 1, by the ids of features.
 
-        Return None for a method without costs, or for costs in milliseconds, which are
-        shown in other columns.
+        Return None for a method without costs, or for costs in milliseconds,
+        which are shown in other columns.
         """
         parameter = self.costs_parameter()
         if (
@@ -312,9 +312,9 @@ class DataController(PageController):
     def _look_at_features(self) -> Computation | None:
         """Return the computation of the quality report on the features: how each ranks alone, and warnings.
 
-        Return None until the summary is computed, which the report needs. The report is
-        stored under the fold and the convention (``view``) that are shown now, as
-        others may be shown by the time it arrives.
+        Return None until the summary is computed, which the report needs. The
+        report is stored under the fold and the convention (``view``) that are
+        shown now, as others may be shown by the time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

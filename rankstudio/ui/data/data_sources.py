@@ -76,8 +76,8 @@ class DataSources(QDialog):
 def _card(source: dict[str, str]) -> QFrame:
     """Return the card of one dataset: its contents, terms of use, citation and address.
 
-    ``source`` has the texts on the dataset, an entry of the program's file on where to
-    get data. "open" says how to open the dataset.
+    ``source`` has the texts on the dataset, an entry of the program's file on
+    where to get data. "open" says how to open the dataset.
     """
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)

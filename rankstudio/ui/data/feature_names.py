@@ -54,9 +54,10 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    These belong to the contents of the data, and not to a study: they are stored in a
-    table in the folder of the settings, under the checksum of the first data file.
-    Groups and costs are also in the plan of a run, as they were when the run began.
+    These belong to the contents of the data, and not to a study: they are
+    stored in a table in the folder of the settings, under the checksum of the
+    first data file. Groups and costs are also in the plan of a run, as they
+    were when the run began.
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ class FeatureNames(Controller):
     def read_set(self, path: Path | str) -> None:
         """Take over the feature set in a file, which defines how a search engine computes features.
 
-        A set that defines no feature of the data is refused. A warning says if it does
-        not match the data.
+        A set that defines no feature of the data is refused. A warning says if
+        it does not match the data.
         """
         dataset = self._session.dataset
         path = Path(path)
@@ -200,8 +201,8 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
-        # The value MILLISECONDS makes a method with a parameter of costs use these
-        # costs.
+        # The value MILLISECONDS makes a method with a parameter of costs use
+        # these costs.
         cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
@@ -277,8 +278,8 @@ class FeatureNames(Controller):
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and store them for the open data.
 
-        Do nothing if they have not changed. New names need a copy of the dataset, by
-        which the session and the runs replace the present one.
+        Do nothing if they have not changed. New names need a copy of the
+        dataset, by which the session and the runs replace the present one.
         """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
@@ -321,8 +322,8 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
-        # A typed cost ends the use of imported costs in milliseconds. Costs of 1, the
-        # default, are not stored.
+        # A typed cost ends the use of imported costs in milliseconds. Costs of
+        # 1, the default, are not stored.
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
@@ -359,8 +360,9 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # as seen last
-        # The changes that the user made here, to tell them from other changes of the
-        # plan: checksum of the data, groups before and groups after the change.
+        # The changes that the user made here, to tell them from other changes
+        # of the plan: checksum of the data, groups before and groups after the
+        # change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -403,8 +405,8 @@ class FeatureGroups(Controller):
     def read(self, path: Path) -> bool:
         """Take over the groups in a file, as far as the data have their features.
 
-        Return whether there are such groups. A file without groups is no error here, as
-        it may have names.
+        Return whether there are such groups. A file without groups is no error
+        here, as it may have names.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -446,8 +448,8 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        What listens stores the groups with the user's notes on the data. Groups that
-        come with the plan of a run or of a file are not stored.
+        What listens stores the groups with the user's notes on the data. Groups
+        that come with the plan of a run or of a file are not stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups

@@ -50,8 +50,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
     LETOR text needs no such facts: it is the usual format, without choices.
     """
-    # `read_as` names the format and the columns or files used; `qid` is the column of
-    # query ids, or the file that says which documents belong to which query.
+    # `read_as` names the format and the columns or files used; `qid` is the
+    # column of query ids, or the file that says which documents belong to which
+    # query.
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
@@ -158,8 +159,8 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
 
-    Without documents, a note says that they are not open. The summary, which takes time
-    to compute, adds notes; None until it is there.
+    Without documents, a note says that they are not open. The summary, which
+    takes time to compute, adds notes; None until it is there.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -185,8 +186,8 @@ def all_folds_facts(
 ) -> tuple[Fact, ...]:
     """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts.
 
-    The test parts of all folds have each document once. None stands for a summary that
-    is not computed yet.
+    The test parts of all folds have each document once. None stands for a
+    summary that is not computed yet.
     """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
@@ -233,8 +234,8 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
-    # The positions at which six ranges of about equally many different labels begin,
-    # and the end.
+    # The positions at which six ranges of about equally many different labels
+    # begin, and the end.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -272,8 +273,8 @@ def convention_facts(
 ) -> tuple[Fact, ...]:
     """Return notes on the convention of the measures, if it does not suit the labels or the queries.
 
-    A convention may set a measure to 0 for queries shorter than its cut-off, such as
-    the 10 of NDCG@10. ``key`` is that of the convention.
+    A convention may set a measure to 0 for queries shorter than its cut-off,
+    such as the 10 of NDCG@10. ``key`` is that of the convention.
     """
     short = (
         short_queries(summary.query_sizes, key, USUAL_MEASURES)
@@ -307,8 +308,8 @@ def convention_facts(
 class DataPanel(Panel):
     """A panel on the open dataset: name, choice of the fold, counts, and bars of the relevance labels.
 
-    Facts that take time to compute are shown after :meth:`show_summary` was called with
-    a `DatasetSummary`.
+    Facts that take time to compute are shown after :meth:`show_summary` was
+    called with a `DatasetSummary`.
 
     Attributes
     ----------
@@ -368,8 +369,8 @@ class DataPanel(Panel):
         ]
         if len(numbers) > 1:
             options.append((None, tr("all")))
-        # Up to six folds have a button each; more are in a combo box, and one alone
-        # needs no choice.
+        # Up to six folds have a button each; more are in a combo box, and one
+        # alone needs no choice.
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._fold_box.clear()

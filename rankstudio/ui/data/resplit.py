@@ -16,8 +16,8 @@ from rankstudio.ui.page.controller import Controller
 class ResplitController(Controller):
     """Reads the data again, on the worker, when the plan asks for other folds than the open data have.
 
-    No plan can be run until the data are read, nor if they cannot be divided as the
-    plan says.
+    No plan can be run until the data are read, nor if they cannot be divided as
+    the plan says.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # The settings of reading and dividing with which a job reads the data now, or
-        # has failed to; None otherwise.
+        # The settings of reading and dividing with which a job reads the data
+        # now, or has failed to; None otherwise.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
@@ -52,8 +52,8 @@ class ResplitController(Controller):
     def _follow(self) -> None:
         """Make the open data fit the plan: have them read and divided as the plan says.
 
-        If a run has them so already, its dataset is used; else they are read again in
-        the background.
+        If a run has them so already, its dataset is used; else they are read
+        again in the background.
         """
         session = self._session
         plan = self._session.plan
@@ -61,8 +61,8 @@ class ResplitController(Controller):
         if not session.has_documents:
             return
         if session.data_match_plan:
-            # The plan was changed back before the data were read again, or after they
-            # could not be divided.
+            # The plan was changed back before the data were read again, or
+            # after they could not be divided.
             if self._requested_reading is not None:
                 self._requested_reading = None
                 if self._job is not None:

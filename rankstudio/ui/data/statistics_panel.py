@@ -96,8 +96,8 @@ class DescribedFeature:
         """The histogram in words: the range of the values, and the fullest bin."""
         if self.quality is None:
             return ""
-        # Shares and counts have shape (2, number of bins): all documents, relevant
-        # ones.
+        # Shares and counts have shape (2, number of bins): all documents,
+        # relevant ones.
         histogram = self.quality.histogram
         all_shares, relevant_shares = histogram.shares.tolist()
         _, n_relevant = histogram.counts.sum(axis=1).tolist()
@@ -329,8 +329,9 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that a narrow table hides.
 
-    They are hidden in this order until the column of names has the width `NAME_WIDTH`.
-    A column of groups without content is the first, columns of plug-ins are the last.
+    They are hidden in this order until the column of names has the width
+    `NAME_WIDTH`. A column of groups without content is the first, columns of
+    plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
@@ -351,8 +352,8 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
 
     Empty columns of missing values, costs or plug-ins are left out.
     """
-    # Costs of 1 are the default. The measures are those by which each feature was
-    # assessed; until one is, the usual ones.
+    # Costs of 1 are the default. The measures are those by which each feature
+    # was assessed; until one is, the usual ones.
     has_missing_values = any(row.summary.missing for row in rows)
     has_times = any(row.per_query is not None for row in rows)
     has_costs = any(row.cost not in (None, 1.0) for row in rows)
@@ -441,8 +442,8 @@ class StatisticsPanel(Panel):
         part : RankingDataset or None
             The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
-            The features with all that is known about them; by default those of the
-            summary.
+            The features with all that is known about them; by default those of
+            the summary.
         """
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))

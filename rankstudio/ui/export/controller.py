@@ -68,9 +68,9 @@ class ExportController(Controller):
     def dialog(self) -> ExportDialog:
         """Return the export dialog, with all that can be exported of the chosen model.
 
-        Inspecting another model ends. If the model was chosen by hand, a chip says so;
-        its button goes back to the model that the run chose, and lists the items of
-        that.
+        Inspecting another model ends. If the model was chosen by hand, a chip
+        says so; its button goes back to the model that the run chose, and lists
+        the items of that.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -99,8 +99,8 @@ class ExportController(Controller):
 
         Return None if there are no figures.
 
-        The figure of `plot`, which asks for the dialog, is the first one, even if the
-        plot is not in the list of exports.
+        The figure of `plot`, which asks for the dialog, is the first one, even
+        if the plot is not in the list of exports.
         """
         # Figures are of the chosen model, not of one that is inspected.
         self._session.end_inspection()
@@ -161,8 +161,8 @@ class ExportController(Controller):
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
-        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the dots per
-        inch. The dialog reports what was written, or why nothing was.
+        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the
+        dots per inch. The dialog reports what was written, or why nothing was.
         """
 
         # Called with the contents of all files, once they are drawn.

@@ -129,14 +129,15 @@ class ExportDialog(SavingDialog):
         if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
-        # `write` refuses files that are open in this window. So it is called first with
-        # a function that writes nothing, before the user is asked to replace files.
+        # `write` refuses files that are open in this window. So it is called
+        # first with a function that writes nothing, before the user is asked to
+        # replace files.
         if not self.write(path, lambda: None, paths) or not self.may_replace(
             path, paths
         ):
             return
-        # A writer with `begin` takes long, and writes on the worker; others write at
-        # once.
+        # A writer with `begin` takes long, and writes on the worker; others
+        # write at once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -274,8 +275,8 @@ class ExportDialog(SavingDialog):
         self._format.clear()
         for label, suffix in item.formats:
             self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
-        # Format and file, the two rows of the form, are of no use for an item that can
-        # only be copied.
+        # Format and file, the two rows of the form, are of no use for an item
+        # that can only be copied.
         for row in (0, 1):
             self._form.setRowVisible(row, item.writes)
         self._save.setVisible(item.writes)
@@ -316,8 +317,8 @@ class ExportDialog(SavingDialog):
         self._replaceable_path = None
         self._abandon_check()
         self.say("", "muted")
-        # Formats of models share suffixes, so an item with a writer for each format does
-        # not follow the suffix.
+        # Formats of models share suffixes, so an item with a writer for each
+        # format does not follow the suffix.
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
@@ -353,6 +354,6 @@ class ExportDialog(SavingDialog):
             self._path.setText(chosen)
             self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
-                # The file dialog has asked whether to replace it; of several files, it
-                # knows the first only.
+                # The file dialog has asked whether to replace it; of several
+                # files, it knows the first only.
                 self._replaceable_path = Path(chosen)

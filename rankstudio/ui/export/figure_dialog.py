@@ -66,8 +66,8 @@ class FigureDialog(SavingDialog):
     Attributes
     ----------
     allAsked : Signal(object, str, float)
-        The user wants to save all figures of the study, in this style, format and dots
-        per inch.
+        The user wants to save all figures of the study, in this style, format
+        and dots per inch.
     """
 
     allAsked = Signal(object, str, float)
@@ -312,8 +312,8 @@ class FigureDialog(SavingDialog):
     def _show(self, preview_size: QSize, ratio: float, image: QImage) -> None:
         """Show a painted figure in the preview, smaller if it is too high for it.
 
-        ``preview_size`` is in pixels of the screen, ``ratio`` of which are one logical
-        pixel.
+        ``preview_size`` is in pixels of the screen, ``ratio`` of which are one
+        logical pixel.
         """
         picture = QPixmap.fromImage(image)
         if picture.height() > preview_size.height():
@@ -331,9 +331,9 @@ class FigureDialog(SavingDialog):
     ) -> None:
         """Have something painted on the worker, and pass it to ``show``.
 
-        ``description`` names the purpose, such as "preview". If painting for the same
-        purpose is requested again before, or the dialog is closed, ``show`` is not
-        called.
+        ``description`` names the purpose, such as "preview". If painting for
+        the same purpose is requested again before, or the dialog is closed,
+        ``show`` is not called.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

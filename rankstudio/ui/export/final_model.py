@@ -97,8 +97,8 @@ def final_model_item(
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
-    # Models of all folds are of one kind; that of the first fold tells whether they are
-    # linear. The final model itself is trained once it is written.
+    # Models of all folds are of one kind; that of the first fold tells whether
+    # they are linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
     quality = _quality_sentence(
         measured.result if measured is not None else None, session.measure
@@ -164,10 +164,10 @@ def _choice_sentence(result: RunResult) -> str:
 def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
-    It is that of the run's models: the final model has learned from all queries, so
-    that none are left to measure it. ``name`` is the preferred measure; another one is
-    used if the run has not measured it. A measure on the queries that chose the model
-    is no estimate.
+    It is that of the run's models: the final model has learned from all
+    queries, so that none are left to measure it. ``name`` is the preferred
+    measure; another one is used if the run has not measured it. A measure on
+    the queries that chose the model is no estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
@@ -224,8 +224,8 @@ def _format_writers(
 ) -> Iterator[FormatWriter]:
     """Yield the writer of each format: RankStudio's own ones, then those of other programs.
 
-    Only a linear model has a weight for each feature, which CSV needs. Each writer
-    trains the model first, unless another one already has.
+    Only a linear model has a weight for each feature, which CSV needs. Each
+    writer trains the model first, unless another one already has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -268,9 +268,9 @@ def _begin_training(
 ) -> Job:
     """Train the model on the worker, unless it is already trained, and write it there.
 
-    The job sends its progress, and at last a sentence on the model and the file. When it
-    has ended, the sentence is passed to ``on_done``; the reason of a failure is passed to
-    ``failed``.
+    The job sends its progress, and at last a sentence on the model and the
+    file. When it has ended, the sentence is passed to ``on_done``; the reason
+    of a failure is passed to ``failed``.
     """
     notes: list[str] = []
 

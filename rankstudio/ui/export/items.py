@@ -63,8 +63,9 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
-    # File names begin with the name of the data. `portable` makes the model in the form
-    # in which it is written; it is called only once the user saves the model.
+    # File names begin with the name of the data. `portable` makes the model in
+    # the form in which it is written; it is called only once the user saves the
+    # model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
     reason_for_absence = no_model_reason(session, current)
@@ -183,8 +184,9 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    A model with no weights has no CSV. ``portable`` returns the model in the form in
-    which models are written; ``reason`` says why there is none, "" if there is one.
+    A model with no weights has no CSV. ``portable`` returns the model in the
+    form in which models are written; ``reason`` says why there is none, "" if
+    there is one.
     """
 
     def write(path: Path) -> None:
@@ -277,8 +279,8 @@ def _portable_model(
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
     """Return the item that exports the results of a run into a folder.
 
-    Folds that are finished can be exported before the run is. Results on a sealed test
-    part cannot.
+    Folds that are finished can be exported before the run is. Results on a
+    sealed test part cannot.
     """
 
     def write(path: Path) -> None:
@@ -346,8 +348,8 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     ) -> Job:
         """Submit a job that writes the figure of the plot, and a text file with its caption."""
         label = tr("Writing {name}").format(name=path.name)
-        # A plot of its own source (not of the shown data) has a caption that says so, and
-        # needs no heading.
+        # A plot of its own source (not of the shown data) has a caption that
+        # says so, and needs no heading.
         figure = plot_figure(models, plot)
         names_its_source = bool(plot.figure().caption)
         heading = (
@@ -401,8 +403,8 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
     for form in PLAN_FORMATS:
-        # There is no folder for results (""), and there are no versions ({}), as those
-        # belong to a run.
+        # There is no folder for results (""), and there are no versions ({}),
+        # as those belong to a run.
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",
@@ -568,9 +570,9 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in one format, which also verifies that the written file ranks alike.
 
-    A format of RankStudio itself is written at once and verified on the worker. A format
-    of another package (``form.package``) does both on the worker, as its code may take
-    long.
+    A format of RankStudio itself is written at once and verified on the worker.
+    A format of another package (``form.package``) does both on the worker, as
+    its code may take long.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -713,7 +715,8 @@ def _dataset_writers(
     """Return a writer of a dataset, with the features of some ids only, for each data format.
 
     Features are renumbered from 1. Without a dataset (None), the item cannot be
-    exported: then the writers only fill the list of formats, and are never called.
+    exported: then the writers only fill the list of formats, and are never
+    called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:

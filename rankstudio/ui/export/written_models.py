@@ -21,8 +21,8 @@ def exported_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function to write for a model, and the reason if it lacks definitions of features.
 
-    A feature set of a search engine defines how the engine computes features. The
-    reason is "" if all are defined, or the format needs no definitions.
+    A feature set of a search engine defines how the engine computes features.
+    The reason is "" if all are defined, or the format needs no definitions.
     """
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
@@ -51,8 +51,9 @@ def save_model_form(
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
-    # There are several forms of the function, such as one with rounded numbers. The
-    # documents show with which one the other program ranks as the model does.
+    # There are several forms of the function, such as one with rounded numbers.
+    # The documents show with which one the other program ranks as the model
+    # does.
     function, _ = exported_function(model, form, feature_set)
     form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -85,8 +86,8 @@ def compare_rankings(
     path : Path
         The written file.
     parts : sequence of RankingDataset
-        The documents. If the model scales the values of features, unscaled documents
-        are read instead.
+        The documents. If the model scales the values of features, unscaled
+        documents are read instead.
     feature_set : FeatureSet, optional
         The feature set with which the file was written.
     """

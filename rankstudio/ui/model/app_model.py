@@ -105,8 +105,8 @@ class Absence(QObject):
     def text_without_results(self, default: str) -> str:
         """Return the message where no run has a result: how far the current run is.
 
-        Without a current run, return ``default``, or that the runs of a study are being
-        read.
+        Without a current run, return ``default``, or that the runs of a study
+        are being read.
         """
         record = self._runs.current  # the run that is at work or paused
         if record is None:
@@ -133,8 +133,9 @@ class Absence(QObject):
 def _state_text(record: RunRecord, fold: int | None) -> str:
     """Return a sentence on how far a run is or why it ended, with placeholders for its numbers.
 
-    Return "" if the run is done and includes the fold. ``fold`` is the number of the
-    fold whose results are missing; None if they are missing for no fold in particular.
+    Return "" if the run is done and includes the fold. ``fold`` is the number
+    of the fold whose results are missing; None if they are missing for no fold
+    in particular.
     """
     match record.state:
         case RunState.QUEUED:
@@ -233,8 +234,9 @@ class Models(QObject):
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # Preparing is loading and compiling what runs need. It is announced when it
-        # begins; its end is looked for whenever a worker has no more tasks.
+        # Preparing is loading and compiling what runs need. It is announced
+        # when it begins; its end is looked for whenever a worker has no more
+        # tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
@@ -249,8 +251,9 @@ class Models(QObject):
     def _show_fold_of_run(self) -> None:
         """Show the first fold of the shown run if the run lacks the fold that is shown.
 
-        A run on fold 5 alone has nothing on fold 1. A plan without a list of folds has
-        all of them. While all folds are shown (None), nothing changes.
+        A run on fold 5 alone has nothing on fold 1. A plan without a list of
+        folds has all of them. While all folds are shown (None), nothing
+        changes.
         """
         record = self.runs.shown
         fold = self.session.fold
@@ -277,8 +280,8 @@ class Models(QObject):
         records : sequence of RunRecord
         dataset : FoldedDataset
         then : callable
-            Called with the records whose recorded data are this dataset; with an empty
-            list if that cannot be found out.
+            Called with the records whose recorded data are this dataset; with
+            an empty list if that cannot be found out.
         """
         # What the study says of the data of runs; None for runs whose data are open.
         candidates = tuple(
@@ -304,8 +307,8 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
         callback = self._prepared  # called in the end, even after a failure
-        # A job without a slot would first load the BLAS libraries; `warm_up` itself
-        # loads them, while it holds off garbage collection.
+        # A job without a slot would first load the BLAS libraries; `warm_up`
+        # itself loads them, while it holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,

@@ -59,11 +59,11 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
-    First the chosen path is measured: on the shown fold, or on every fold while all
-    folds are shown. If a map or a plot shows all combinations, their paths follow.
-    Nothing is measured while a run works, as that would slow the run. A run whose plan
-    selects by a left-out measure has computed that measure itself; other measures and
-    other conventions are computed here.
+    First the chosen path is measured: on the shown fold, or on every fold while
+    all folds are shown. If a map or a plot shows all combinations, their paths
+    follow. Nothing is measured while a run works, as that would slow the run. A
+    run whose plan selects by a left-out measure has computed that measure
+    itself; other measures and other conventions are computed here.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ class LeftOutMeasures(QObject):
         self._fold_cache = fold_cache
         # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # By the steps of a path, then by how it is measured. The keys are weak: an
-        # entry goes with the last reference to its path.
+        # By the steps of a path, then by how it is measured. The keys are weak:
+        # an entry goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
             WeakKeyDictionary()
         )
-        # measurements that are not tried again until the user asks for the measures
-        # again
+        # measurements that are not tried again until the user asks for the
+        # measures again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
@@ -115,8 +115,8 @@ class LeftOutMeasures(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
-        # Other data or runs make the values useless; other changes may show other
-        # paths.
+        # Other data or runs make the values useless; other changes may show
+        # other paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
         for signal in (
@@ -186,8 +186,8 @@ class LeftOutMeasures(QObject):
     ) -> Mapping[str, Sequence[float]]:
         """Return the left-out measures of a path: by name, a value for each step measured so far.
 
-        Return an empty mapping while left-out measures are not to be drawn; with
-        ``complete``, also as long as a step is not measured.
+        Return an empty mapping while left-out measures are not to be drawn;
+        with ``complete``, also as long as a step is not measured.
         """
         if not self._known or not self.shown:
             return {}
@@ -214,8 +214,8 @@ class LeftOutMeasures(QObject):
     def go_on(self) -> None:
         """Begin to measure the next shown path; stop measuring a path that is no longer shown.
 
-        Only one path is measured at a time. Its end calls this method again, until
-        every shown path is measured.
+        Only one path is measured at a time. Its end calls this method again,
+        until every shown path is measured.
         """
         # No path is measured while a run works, which that would slow down.
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
@@ -280,12 +280,13 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations of parameters are to be measured, yield their paths on these
-        folds after it. Each path comes with its plan and fold.
+        If all combinations of parameters are to be measured, yield their paths
+        on these folds after it. Each path comes with its plan and fold.
         """
-        # The path of the chosen model is a live one, computed for the slider, and is
-        # yielded itself. Or it belongs to a run, where it is found below by the number
-        # of its combination of parameters, which is the key of the model.
+        # The path of the chosen model is a live one, computed for the slider,
+        # and is yielded itself. Or it belongs to a run, where it is found below
+        # by the number of its combination of parameters, which is the key of
+        # the model.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
@@ -304,8 +305,8 @@ class LeftOutMeasures(QObject):
         # Only a run has further paths.
         if record is None:
             return
-        # The chosen combination comes first on every fold, then all others if they are
-        # wanted. Paths that the run has not finished yet are skipped.
+        # The chosen combination comes first on every fold, then all others if
+        # they are wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]

@@ -1,10 +1,11 @@
 """The runs as they are measured now: by the measure and the convention in use.
 
-Values that a run measured itself are taken as they are. Other measures are computed on
-the task worker from the run's models, and kept. Soon after a run is done, its models
-rank the documents and all offered measures are computed in advance, so that they can be
-shown at once. All runs are measured in one task, whose results arrive together, so that
-a panel that shows several runs is drawn once.
+Values that a run measured itself are taken as they are. Other measures are
+computed on the task worker from the run's models, and kept. Soon after a run is
+done, its models rank the documents and all offered measures are computed in
+advance, so that they can be shown at once. All runs are measured in one task,
+whose results arrive together, so that a panel that shows several runs is drawn
+once.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
-# Values of measured runs that are kept; the paths in them are the runs' own. With more
-# runs than half of this, those of two measurements of each run are kept: the tables
-# show all runs, and would request the dropped values again and again.
+# Values of measured runs that are kept; the paths in them are the runs' own.
+# With more runs than half of this, those of two measurements of each run are
+# kept: the tables show all runs, and would request the dropped values again and
+# again.
 _MAX_MEASURED_RUNS = 400
 # the measures of a run wait this long for the measures of other runs
 _MAX_SECONDS_TO_COLLECT = 0.3
@@ -129,8 +131,9 @@ class MeasuredRuns(QObject):
         self._study_store = study_store
         # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # Measured runs by the run itself (another study has other runs of the same
-        # numbers) and by how it was measured, with the run's state at that time.
+        # Measured runs by the run itself (another study has other runs of the
+        # same numbers) and by how it was measured, with the run's state at that
+        # time.
         self._known: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
@@ -143,9 +146,9 @@ class MeasuredRuns(QObject):
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run by the measures in use; have missing values computed in the background.
 
-        A run whose own measures are in use is returned as it is, and so is a run
-        without documents, which cannot be measured. If the test part is sealed, the run
-        is returned without its measures on that part.
+        A run whose own measures are in use is returned as it is, and so is a
+        run without documents, which cannot be measured. If the test part is
+        sealed, the run is returned without its measures on that part.
         """
         # With its own measures, a run needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
@@ -156,8 +159,8 @@ class MeasuredRuns(QObject):
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
-        # Values that were computed for the present state of the run, which changes as
-        # results arrive, are returned.
+        # Values that were computed for the present state of the run, which
+        # changes as results arrive, are returned.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(
@@ -171,8 +174,8 @@ class MeasuredRuns(QObject):
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
-        # Until they arrive: the values of an earlier state of the run, without a
-        # result.
+        # Until they arrive: the values of an earlier state of the run, without
+        # a result.
         return MeasuredRun(
             plan,
             measured.paths,
@@ -229,8 +232,9 @@ class MeasuredRuns(QObject):
         # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        # The state is a revision, the numbers of paths, folds and baselines, and
-        # whether there is a result. Something of that must exist to be measured.
+        # The state is a revision, the numbers of paths, folds and baselines,
+        # and whether there is a result. Something of that must exist to be
+        # measured.
         _, *extent = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._known.get((record, measurement), (None, None))
@@ -243,8 +247,8 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured, with copies of its results so
-        # far, as the run may change them while the worker measures.
+        # One request for each run that is not measured, with copies of its
+        # results so far, as the run may change them while the worker measures.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -266,8 +270,8 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # One job for all of them. Of two waiting jobs for the same runs, only the later
-        # one is carried out.
+        # One job for all of them. Of two waiting jobs for the same runs, only
+        # the later one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
@@ -286,8 +290,9 @@ class MeasuredRuns(QObject):
     ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
 
-        An answer is a pair of a request and the run measured as it asks. If a run
-        cannot be measured, the others are; the last failure is raised at the end.
+        An answer is a pair of a request and the run measured as it asks. If a
+        run cannot be measured, the others are; the last failure is raised at
+        the end.
         """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
@@ -295,8 +300,8 @@ class MeasuredRuns(QObject):
         for request in requests:
             if cancelled():
                 return
-            # A later request for the same run, by another measure, has replaced this
-            # one.
+            # A later request for the same run, by another measure, has replaced
+            # this one.
             if self._asked.get(request.record) is not request:
                 continue
             try:
@@ -322,8 +327,8 @@ class MeasuredRuns(QObject):
     def _take(self, answers: _Answers) -> None:
         """Keep the answers to requests that still stand, and emit `changed`.
 
-        An answer is a pair of a request and the run as it asked to be measured. A later
-        request for the same run replaces an earlier one.
+        An answer is a pair of a request and the run as it asked to be measured.
+        A later request for the same run replaces an earlier one.
         """
         accepted = [
             (request, measured_run)
@@ -342,8 +347,8 @@ class MeasuredRuns(QObject):
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run.
 
-        Studies of earlier versions of RankStudio lack them. Cross-fitted values are
-        measured on queries that the choice of the model has not used.
+        Studies of earlier versions of RankStudio lack them. Cross-fitted values
+        are measured on queries that the choice of the model has not used.
         """
         # Only a study that can be written can store the values of a finished run.
         record = request.record
@@ -409,8 +414,8 @@ class MeasuredRuns(QObject):
             n: engine.fold(fold, parts[n], plan, measurement)
             for n, fold in run.folds.items()
         }
-        # Paths of finished folds were measured with their fold, just now; those of other
-        # folds are measured one by one.
+        # Paths of finished folds were measured with their fold, just now; those
+        # of other folds are measured one by one.
         by_unit = {
             (n, path.unit.position): path
             for n, fold in folds.items()
@@ -433,9 +438,9 @@ class MeasuredRuns(QObject):
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Make a generator that computes all offered measures and conventions of a run in advance.
 
-        It is run on the worker, and yields None after each step of its work. Its
-        results stay in the cache of the `Remeasurement`, where later requests find
-        them.
+        It is run on the worker, and yields None after each step of its work.
+        Its results stay in the cache of the `Remeasurement`, where later
+        requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
         variants = [replace(measurement, measure=name) for name in OFFERED]
@@ -484,9 +489,9 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run's results.
 
-    Measured values are up to date while it is the same as when they were measured. It
-    consists of the revision of the run, its numbers of paths, folds and baselines, and
-    whether it has a result.
+    Measured values are up to date while it is the same as when they were
+    measured. It consists of the revision of the run, its numbers of paths,
+    folds and baselines, and whether it has a result.
     """
     extent = (
         len(record.paths),
@@ -506,8 +511,8 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 def _without_test_part(record: RunRecord) -> MeasuredRun:
     """Return a run without its measures on the test part, for a run whose documents are not open.
 
-    Without documents nothing can be measured anew, but a sealed test part can be
-    hidden.
+    Without documents nothing can be measured anew, but a sealed test part can
+    be hidden.
     """
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
@@ -528,8 +533,8 @@ def _with_folds(
 class RunRankings(QObject):
     """Ranks the documents with the models of finished runs in advance, on the task worker.
 
-    Ranking begins when no run works and no run has changed for a while. It is done in
-    short tasks, so that tasks that the user asks for can come between.
+    Ranking begins when no run works and no run has changed for a while. It is
+    done in short tasks, so that tasks that the user asks for can come between.
 
     Parameters
     ----------

@@ -115,8 +115,8 @@ class RunRecord:
     baselines : dict
         The best single feature of each fold begun, by number.
     came_whole : bool
-        Whether the last path was finished earlier, so that it came at once and without
-        its steps.
+        Whether the last path was finished earlier, so that it came at once and
+        without its steps.
     stored : RunKey or None
         Key of the run in the open study; None if no study stores the run.
     recorded : RecordedData or None
@@ -132,11 +132,11 @@ class RunRecord:
     stopping : bool
         Whether the run was asked to stop and still finishes its current step.
     background : bool
-        Whether the user views another run or fold while this run works, rather than
-        follow it.
+        Whether the user views another run or fold while this run works, rather
+        than follow it.
     revision : int
-        Grows whenever a result or the data are replaced: a run that goes on receives
-        its earlier results again, as other objects.
+        Grows whenever a result or the data are replaced: a run that goes on
+        receives its earlier results again, as other objects.
     """
 
     key: int
@@ -170,8 +170,8 @@ class RunRecord:
     def handle(self, event: Event) -> None:
         """Update the record by an event of the run.
 
-        A unit is one fold with one combination of parameters; its models, one per step,
-        form a path.
+        A unit is one fold with one combination of parameters; its models, one
+        per step, form a path.
         """
         # Measured copies of the results are out of date once the revision grows.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
@@ -188,8 +188,8 @@ class RunRecord:
                 self.working = event.working
             case StepDone():
                 self.working = None  # the work before this step is over
-                # Steps are collected under (fold, combination) until the path is
-                # finished.
+                # Steps are collected under (fold, combination) until the path
+                # is finished.
                 self.growing.setdefault(
                     (event.unit.fold, event.unit.position), []
                 ).append(event)
@@ -197,8 +197,8 @@ class RunRecord:
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
-                # A path that an earlier session finished arrives as a whole, so no
-                # steps of it were collected.
+                # A path that an earlier session finished arrives as a whole, so
+                # no steps of it were collected.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
@@ -219,8 +219,8 @@ class RunRecord:
     def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the steps of an unfinished path so far as a path; None before the first step.
 
-        ``fold`` is the number of the fold, and ``combination`` the position of the
-        combination of parameters in the plan.
+        ``fold`` is the number of the fold, and ``combination`` the position of
+        the combination of parameters in the plan.
         """
         events = self.growing.get((fold, combination))
         if not events:  # the run may have ended, and packed its unfinished paths
@@ -304,8 +304,8 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        # Steps of units that are not done: those at work (`growing`), and those that
-        # were interrupted (`unfinished_paths`).
+        # Steps of units that are not done: those at work (`growing`), and those
+        # that were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
             len(path.steps) for path in self.unfinished_paths.values()
         )

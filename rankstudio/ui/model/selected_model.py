@@ -1,10 +1,11 @@
 """The current view: a run or the form's plan, a fold of the open data, and a model of one path.
 
-All panels read the view from one frozen value, `Shown`, so that they show parts of the
-same state. A path that the shown run has is taken from the run. Any other path (for a λ
-between two values of the grid, or for a feature pinned after the run) is computed on
-the task worker; only the last requested path counts. Until that path is computed,
-either the previous view stays as a whole, or the new view is shown without a model.
+All panels read the view from one frozen value, `Shown`, so that they show parts
+of the same state. A path that the shown run has is taken from the run. Any
+other path (for a λ between two values of the grid, or for a feature pinned
+after the run) is computed on the task worker; only the last requested path
+counts. Until that path is computed, either the previous view stays as a whole,
+or the new view is shown without a model.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ class SelectedModel:
     def learned_by(self) -> tuple[str, int, str]:
         """A key that is equal for paths that were learned in the same way.
 
-        It consists of the method, the number of the fold, and a text of all other
-        settings.
+        It consists of the method, the number of the fold, and a text of all
+        other settings.
         """
         plan = self.plan
         # The plan may have several values of a parameter; those of this model's
@@ -144,14 +145,14 @@ class Shown:
     fold : Fold or None
         The shown fold; None while all folds are shown.
     model : SelectedModel or None
-        The chosen model of the run's method on this fold: a model of the run, or a live
-        one.
+        The chosen model of the run's method on this fold: a model of the run,
+        or a live one.
     edited : bool
-        Whether the model is a live one of the run's method with other settings than the
-        run's.
+        Whether the model is a live one of the run's method with other settings
+        than the run's.
     inspection : SelectedModel or None
-        Another model of the run, or of the live path, that is inspected; None while the
-        chosen model is shown.
+        Another model of the run, or of the live path, that is inspected; None
+        while the chosen model is shown.
     """
 
     dataset: FoldedDataset | None
@@ -197,8 +198,9 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold, and the plans of their models
-        have the same axes. ``plan`` is the plan of the model being computed.
+        It may if both views show the same run and fold, and the plans of their
+        models have the same axes. ``plan`` is the plan of the model being
+        computed.
         """
         model = self.model
         return (
@@ -245,8 +247,9 @@ class CurrentModel(QObject):
         self._asked: PathWanted | None = None
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
-        # `_probe` computes paths of inspected models. `_shown` is what the pages show;
-        # `_test` has the test measures of its model, or `_untested` says why not.
+        # `_probe` computes paths of inspected models. `_shown` is what the
+        # pages show; `_test` has the test measures of its model, or `_untested`
+        # says why not.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -317,8 +320,8 @@ class CurrentModel(QObject):
     def choose_inspected(self) -> None:
         """Choose the inspected model on all folds; do nothing if no model is inspected.
 
-        A model whose values do not lie on the axes of the shown plan belongs to another
-        run, and is not chosen either.
+        A model whose values do not lie on the axes of the shown plan belongs to
+        another run, and is not chosen either.
         """
         choice = self._session.inspection
         axes = self._shown.plan.axes
@@ -347,8 +350,8 @@ class CurrentModel(QObject):
         values : tuple
             Values of the model on the axes of the plan, its combination of parameters.
         step : int or None
-            Coordinate of the model on its path, such as its number of features; None for
-            the best model of the path.
+            Coordinate of the model on its path, such as its number of features;
+            None for the best model of the path.
         gliding : bool
             Whether the slider is being moved.
         """
@@ -413,8 +416,8 @@ class CurrentModel(QObject):
         # Otherwise the model is on a live path, computed for the settings in the form.
         self._ask(request)
         live_view = self._from_live(view)
-        # The previous view stays until the new path is computed, so that nothing
-        # flickers; see `Shown.continues`.
+        # The previous view stays until the new path is computed, so that
+        # nothing flickers; see `Shown.continues`.
         if live_view is not None or not self._shown.continues(view, request.plan):
             self._set(live_view or view)
 
@@ -453,16 +456,16 @@ class CurrentModel(QObject):
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means; None if its path is not computed yet.
 
-        The model is on the live path if this path has the values of the choice, else on
-        a path of the shown run. If the run has not tried these values, the model is on
-        a path that `_probe` has computed.
+        The model is on the live path if this path has the values of the choice,
+        else on a path of the shown run. If the run has not tried these values,
+        the model is on a path that `_probe` has computed.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a coordinate (`place`), the inspected model is the chosen one, so
-            # no measure ("") has to find the best step.
+            # Without a coordinate (`place`), the inspected model is the chosen
+            # one, so no measure ("") has to find the best step.
             return replace(
                 live, position=path_position(live.path, choice.place, live.position, "")
             )
@@ -482,8 +485,9 @@ class CurrentModel(QObject):
         """
         plan = self._live_plan(view)
         record = view.record
-        # Another plan than the view's means that the form was changed after the run. A
-        # path is computed only if that is fast enough to follow a slider ("live").
+        # Another plan than the view's means that the form was changed after the
+        # run. A path is computed only if that is fast enough to follow a slider
+        # ("live").
         if (
             record is None
             or view.fold is None
@@ -509,8 +513,9 @@ class CurrentModel(QObject):
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
-        The choice is by default the session's. Values that do not lie on the axes, as
-        those of another plan, do not count; None is returned if neither do.
+        The choice is by default the session's. Values that do not lie on the
+        axes, as those of another plan, do not count; None is returned if
+        neither do.
         """
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
@@ -529,8 +534,8 @@ class CurrentModel(QObject):
         fold = view.fold
         if record is None or fold is None:
             return None
-        # The fold is measured by the measures in use; until these are computed, the
-        # choice by the run's own measures counts.
+        # The fold is measured by the measures in use; until these are computed,
+        # the choice by the run's own measures counts.
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
             fold.number
         )
@@ -542,21 +547,21 @@ class CurrentModel(QObject):
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        If a run is shown, this is the run's plan with the present settings of the form,
-        provided that the form has the same method. Settings of another method only
-        concern the next run.
+        If a run is shown, this is the run's plan with the present settings of
+        the form, provided that the form has the same method. Settings of
+        another method only concern the next run.
         """
         session = self._session
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the plan is that of the form, unless the user has changed how
-        # the data are to be read since they were.
+        # Without a run, the plan is that of the form, unless the user has
+        # changed how the data are to be read since they were.
         if view.record is None:
             return form if session.data_match_plan else None
-        # With a run, the form counts only if it has the same axes and reads the data in
-        # the same way. Usually both plans are equal; this is tested first, as `changed`
-        # below is too slow for a slider that moves.
+        # With a run, the form counts only if it has the same axes and reads the
+        # data in the same way. Usually both plans are equal; this is tested
+        # first, as `changed` below is too slow for a slider that moves.
         is_same = form == view.plan
         if (
             is_same
@@ -564,8 +569,9 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # Costs of features in the form count only if the method weighs them, which a
-        # parameter with the value "milliseconds" asks for. Else the run's costs stay.
+        # Costs of features in the form count only if the method weighs them,
+        # which a parameter with the value "milliseconds" asks for. Else the
+        # run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -592,8 +598,8 @@ class CurrentModel(QObject):
         values = self._values(view)
         if plan is None or fold is None or not plan.live:
             return None
-        # Without a run, a path is computed once the user moves the slider, or pins or
-        # bans a feature.
+        # Without a run, a path is computed once the user moves the slider, or
+        # pins or bans a feature.
         if view.record is None:
             has_pins_or_bans = any(
                 plan.parameters.get(name) for name in ("pinned", "banned")
@@ -611,8 +617,9 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice means, if the run has it; it is
-        # the position of these values among the combinations of the plan.
+        # The combination of parameters that the choice means, if the run has
+        # it; it is the position of these values among the combinations of the
+        # plan.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
@@ -623,15 +630,15 @@ class CurrentModel(QObject):
         )
         if record is None or fold is None or values is None or combination is None:
             return None
-        # The path with the measures in use; until they are computed, the path of the
-        # run.
+        # The path with the measures in use; until they are computed, the path
+        # of the run.
         measured = self._measured.view(record)
         unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # Without a coordinate in the choice, the position that validation chose is
-        # taken, which holds for the path with the chosen values only.
+        # Without a coordinate in the choice, the position that validation chose
+        # is taken, which holds for the path with the chosen values only.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -645,8 +652,9 @@ class CurrentModel(QObject):
     def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the requested one. The model is
-        at the chosen coordinate of the path, else the best one of the path.
+        None if that path has another fold or plan than the requested one. The
+        model is at the chosen coordinate of the path, else the best one of the
+        path.
         """
         live = self._live
         request = self._asked
@@ -655,8 +663,8 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
-        # Steps are numbered from 1. As the best step is known, no measure ("") has to
-        # find it.
+        # Steps are numbered from 1. As the best step is known, no measure ("")
+        # has to find it.
         position = path_position(
             live.path, self._session.choice.place, live.best.number - 1, ""
         )
@@ -683,8 +691,9 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is asked
-            # for; a quick one of the same fold and plan is shown on the way.
+            # A path that takes seconds is abandoned as soon as another one is
+            # asked for; a quick one of the same fold and plan is shown on the
+            # way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -743,16 +752,16 @@ class CurrentModel(QObject):
 
         Emit `changed` and `tested`, and `tested` once more when measures arrive.
         """
-        # The run has test measures of its chosen models. Other models can be tested
-        # only with their documents open; else `_untested` says why not.
+        # The run has test measures of its chosen models. Other models can be
+        # tested only with their documents open; else `_untested` says why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
         self._untested = (
             "" if model is None or self._test else self._why_untested(model)
         )
-        # While the user seals the test part, no test measure is shown, even if it is
-        # known.
+        # While the user seals the test part, no test measure is shown, even if
+        # it is known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
@@ -833,14 +842,14 @@ class _Probe:
     def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
         """Return the model at a coordinate of the requested path; None until the path is computed.
 
-        The coordinate, ``step``, is a number of features or a round; None means the best
-        model of the path.
+        The coordinate, ``step``, is a number of features or a round; None means
+        the best model of the path.
         """
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
-        # Steps are numbered from 1. As the best step is known, no measure ("") has to
-        # find it.
+        # Steps are numbered from 1. As the best step is known, no measure ("")
+        # has to find it.
         position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(
             PROBE, request.values, request.plan, request.fold, path.path, position
@@ -855,8 +864,9 @@ class _Probe:
             and _is_same(self._wanted, request)
         ):
             return
-        # A job for another path is abandoned. The last computed path stays until the
-        # new one arrives; `model` returns it for its own request only.
+        # A job for another path is abandoned. The last computed path stays
+        # until the new one arrives; `model` returns it for its own request
+        # only.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -930,11 +940,11 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations only the last step can be selected, so this is always the
-    last position. Otherwise it is the position of the step whose coordinate is nearest
-    to ``step``, if that is not None; else ``best``, if that is not None; else the
-    position with the best value of the measure ``select_by``, or of the criterion if
-    that was not measured.
+    On a path of iterations only the last step can be selected, so this is
+    always the last position. Otherwise it is the position of the step whose
+    coordinate is nearest to ``step``, if that is not None; else ``best``, if
+    that is not None; else the position with the best value of the measure
+    ``select_by``, or of the criterion if that was not measured.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
@@ -942,8 +952,8 @@ def path_position(
         return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
-    # The smallest value is the best; a measure that is best when high is negated, and
-    # steps without a value come last.
+    # The smallest value is the best; a measure that is best when high is
+    # negated, and steps without a value come last.
     values = path.validation.get(select_by, path.criterion)
     is_measured = select_by in path.validation
     if is_measured and measure(plain_name(select_by)).higher_is_better:

@@ -41,11 +41,11 @@ class Choice:
     Attributes
     ----------
     values : tuple or None
-        The values of the model's path on the plan's axes; None for the values that
-        validation chose.
+        The values of the model's path on the plan's axes; None for the values
+        that validation chose.
     place : int or None
-        Coordinate of the model on the path: a number of features, or a round; None for
-        the best model of the path.
+        Coordinate of the model on the path: a number of features, or a round;
+        None for the best model of the path.
     """
 
     values: tuple[Any, ...] | None = None
@@ -78,8 +78,8 @@ class LastingChange(QUndoCommand):
 class Session(QObject):
     """The open data, the plan in the form and the chosen model, with undo; only this class changes them.
 
-    The plan is the one source of all parameters: the form, the pins of the features
-    table and the terminal's command are views of it.
+    The plan is the one source of all parameters: the form, the pins of the
+    features table and the terminal's command are views of it.
     """
 
     methodsAdded = Signal(object)
@@ -118,8 +118,9 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
         self._fold: int | None = None
-        # How runs are measured: the measure, the convention that the user picked (None
-        # follows the plan), and whether the measure also chooses the models.
+        # How runs are measured: the measure, the convention that the user
+        # picked (None follows the plan), and whether the measure also chooses
+        # the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
@@ -187,8 +188,8 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        That is: by which convention and measure, whether that measure chooses the run's
-        models, and whether the test part is sealed.
+        That is: by which convention and measure, whether that measure chooses
+        the run's models, and whether the test part is sealed.
         """
         # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
@@ -245,18 +246,18 @@ class Session(QObject):
         data : str
             The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with. By default, the present plan without its pins, bans,
-            preferences and folds, and with the groups, costs, columns and convention of
-            the new data.
+            The plan to go on with. By default, the present plan without its
+            pins, bans, preferences and folds, and with the groups, costs,
+            columns and convention of the new data.
         choice : Choice
             The chosen model of the plan.
         """
-        # The convention that the user picked and the seal, as they are before the
-        # change: the signals at the end depend on what has changed.
+        # The convention that the user picked and the seal, as they are before
+        # the change: the signals at the end depend on what has changed.
         picked = self._convention
         sealed = self.sealed
-        # Without a plan, the present one is adapted: parameters that depend on the
-        # features are dropped.
+        # Without a plan, the present one is adapted: parameters that depend on
+        # the features are dropped.
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -277,8 +278,8 @@ class Session(QObject):
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
-                # Without validation parts, only a left-out measure or the criterion can
-                # select.
+                # Without validation parts, only a left-out measure or the
+                # criterion can select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
@@ -290,9 +291,9 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Changes of the plan for the former data cannot be undone any more. Lasting
-        # changes, such as of a run's name, can: they go back on the stack as new
-        # commands.
+        # Changes of the plan for the former data cannot be undone any more.
+        # Lasting changes, such as of a run's name, can: they go back on the
+        # stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [
             command.again()
@@ -318,8 +319,8 @@ class Session(QObject):
         ----------
         dataset : FoldedDataset
         plan : Plan, optional
-            The plan by which the dataset was read; by default the one of the previous
-            reading.
+            The plan by which the dataset was read; by default the one of the
+            previous reading.
         """
         sealed = self.sealed  # before the change
         self._dataset = dataset
@@ -394,7 +395,8 @@ class Session(QObject):
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
 
         ``values`` are those of its path on the plan's axes (None for those that
-        validation chose), and ``step`` its coordinate on the path (None for the best).
+        validation chose), and ``step`` its coordinate on the path (None for the
+        best).
         """
         choice = Choice(values, step)
         self._do(
@@ -433,8 +435,8 @@ class Session(QObject):
     def change(self, text: str, **changes: Any) -> None:
         """Change attributes of the plan; ``text`` names the change in the Edit menu.
 
-        With another method or ranker, the choice of a model is dropped: its values
-        belong to the former method.
+        With another method or ranker, the choice of a model is dropped: its
+        values belong to the former method.
 
         Raises
         ------
@@ -448,8 +450,8 @@ class Session(QObject):
     def toggle(self, name: str, feature: int) -> None:
         """Pin or unpin a feature if ``name`` is "pinned"; ban or allow it if ``name`` is "banned".
 
-        Pinning a feature ends its ban, and banning it unpins it. A group of features is
-        pinned or banned as a whole.
+        Pinning a feature ends its ban, and banning it unpins it. A group of
+        features is pinned or banned as a whole.
         """
         parameters = dict(self.plan.parameters)
         if name not in parameters:
@@ -459,8 +461,8 @@ class Session(QObject):
             self.plan.entry.parameter(key).several(parameters[key])
             for key in (name, other)
         ):
-            # The plan tries several sets of pinned or banned features, so it is not
-            # clear which one to change.
+            # The plan tries several sets of pinned or banned features, so it is
+            # not clear which one to change.
             return
         # A feature in a group stands for the group.
         members = next(
@@ -468,8 +470,9 @@ class Session(QObject):
             (feature,),
         )
         present = any(i in parameters[name] for i in members)
-        # Its group is removed from both sets, and the feature is added to one of them
-        # unless the group was there. One member suffices to pin or ban a group.
+        # Its group is removed from both sets, and the feature is added to one
+        # of them unless the group was there. One member suffices to pin or ban
+        # a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
@@ -498,8 +501,8 @@ class Session(QObject):
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         """Replace the plan and the choice, in a way that the user can undo.
 
-        ``text`` names the change in the Edit menu; consecutive changes of one series
-        are undone together, those of the series "" one by one.
+        ``text`` names the change in the Edit menu; consecutive changes of one
+        series are undone together, those of the series "" one by one.
         """
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
@@ -524,9 +527,9 @@ class Session(QObject):
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show the plan's measure and convention, unless the user picked others.
 
-        ``before`` is the previous plan, and ``picked`` the convention that was picked
-        with it. If the picked convention is dropped, each run is measured by its own
-        convention again, so `measureChanged` is emitted.
+        ``before`` is the previous plan, and ``picked`` the convention that was
+        picked with it. If the picked convention is dropped, each run is
+        measured by its own convention again, so `measureChanged` is emitted.
         """
         # None follows the plan, so a picked convention equal to the plan's is needless.
         if self._convention == self.plan.convention:

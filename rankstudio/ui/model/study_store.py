@@ -64,8 +64,8 @@ class OpenedStudy:
     ----------
     study : Study
     n_runs, last_id : int
-        The number of runs, and the greatest number ever given to a run, including
-        removed ones.
+        The number of runs, and the greatest number ever given to a run,
+        including removed ones.
     seal_marks : tuple of SealMark
         Times at which test parts were sealed and unsealed.
     """
@@ -82,15 +82,15 @@ class StudyStore:
     Parameters
     ----------
     folder : Path, optional
-        Folder of the studies that the user has not named; by default within the user's
-        data folder.
+        Folder of the studies that the user has not named; by default within the
+        user's data folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # The lock guards the attributes, and is never held while the disk works. With
-        # the condition `_closed`, a job that opens a study waits until this window has
-        # closed it.
+        # The lock guards the attributes, and is never held while the disk
+        # works. With the condition `_closed`, a job that opens a study waits
+        # until this window has closed it.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
@@ -145,18 +145,19 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study and reads its runs, the oldest first.
 
-        The job yields an OpenedStudy, then one RunRecord for each run, and last a
-        sentence on each damage. The study does not become the one in which runs are
-        stored; :meth:`switch_to` does that. If this window still has the study open and
-        is about to close it, the job waits for that.
+        The job yields an OpenedStudy, then one RunRecord for each run, and last
+        a sentence on each damage. The study does not become the one in which
+        runs are stored; :meth:`switch_to` does that. If this window still has
+        the study open and is about to close it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             """Open the study, and yield it, its runs and remarks on damage; called on the worker."""
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait for that,
-            # up to 10 seconds. Then an error says that the file is in use.
+            # The same file may still be open here, and is being closed: wait
+            # for that, up to 10 seconds. Then an error says that the file is in
+            # use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -185,8 +186,8 @@ class StudyStore:
     def switch_to(self, study: Study | None) -> Study | None:
         """Store runs in another study from now on; None for one that is created when it is needed.
 
-        Returns the previous study, which the caller has to close once the study's run
-        has finished.
+        Returns the previous study, which the caller has to close once the
+        study's run has finished.
         """
         with self._lock:
             before = self._study
@@ -196,8 +197,9 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not named it: then it lies in the
-        folder of the program's own studies, and the copy takes its place.
+        The previous file is removed if the user has not named it: then it lies
+        in the folder of the program's own studies, and the copy takes its
+        place.
 
         Raises
         ------
@@ -230,8 +232,8 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        # Notes that cannot be written, such as a removal from the list, are lost, but
-        # no results.
+        # Notes that cannot be written, such as a removal from the list, are
+        # lost, but no results.
         with suppress(StoreError):
             self.write_notes()
         study.close()
@@ -279,8 +281,9 @@ class StudyStore:
 def read_sample_run() -> RunRecord:
     """Read the finished run of the sample, which comes with the program.
 
-    None of the user's studies stores the run. So its record has no key in a study
-    (``stored``), and no reason why the run cannot be resumed (``why_not_on``).
+    None of the user's studies stores the run. So its record has no key in a
+    study (``stored``), and no reason why the run cannot be resumed
+    (``why_not_on``).
 
     Raises
     ------
@@ -307,10 +310,10 @@ def _read_run(
 ) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its plan names the data by the
-    path at which they can be opened here. Until the data are open, a dataset without
-    documents takes their place; ``datasets`` caches these, so that runs on the same
-    data share one.
+    The record has the run's number in the study, and its plan names the data by
+    the path at which they can be opened here. Until the data are open, a
+    dataset without documents takes their place; ``datasets`` caches these, so
+    that runs on the same data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.
@@ -320,16 +323,16 @@ def _read_run(
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
-    # A unit that cannot be read makes the run a failed one instead of stopping the
-    # whole study.
+    # A unit that cannot be read makes the run a failed one instead of stopping
+    # the whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share one dataset without documents. It
-    # has the validation and test parts that were measured.
+    # Runs on the same parts of the same data share one dataset without
+    # documents. It has the validation and test parts that were measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -341,8 +344,8 @@ def _read_run(
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
     if not why_not_on and study.read_only:
         why_not_on = READ_ONLY
-    # The record shows what was read; a finished run is done, and any other can be
-    # continued.
+    # The record shows what was read; a finished run is done, and any other can
+    # be continued.
     record = RunRecord(
         key.id,
         plan,

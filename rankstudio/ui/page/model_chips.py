@@ -37,8 +37,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
     values = choice.values
     label = ""
     if values is not None and len(values) == len(axes):
-        # While the session changes to another plan, the choice may still be one of the
-        # other plan.
+        # While the session changes to another plan, the choice may still be one
+        # of the other plan.
         fits = all(axis.allows(value) for axis, value in zip(axes, values, strict=True))
         label = combination_label(axes, values).replace(" · ", ", ") if fits else ""
     size = ""
@@ -57,8 +57,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
 class ChooseButtons(QObject):
     """Keeps a button in the header of each panel in which models are inspected: "Choose k = 7".
 
-    The button is visible while another model than the chosen one is inspected; it
-    chooses the inspected model.
+    The button is visible while another model than the chosen one is inspected;
+    it chooses the inspected model.
 
     Parameters
     ----------
@@ -111,8 +111,9 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
-        # `inspected_choice` is None if the inspected model is the chosen one. While all
-        # folds are shown, the view has no models, so the choices are named.
+        # `inspected_choice` is None if the inspected model is the chosen one.
+        # While all folds are shown, the view has no models, so the choices are
+        # named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -198,8 +199,8 @@ class ChoiceChip(QObject):
 class FormChip(QObject):
     """Keeps a chip, a short message, that is visible while the form has other settings than the shown run.
 
-    Its buttons take the settings of the run, or show the last run that has the settings
-    of the form.
+    Its buttons take the settings of the run, or show the last run that has the
+    settings of the form.
 
     Parameters
     ----------

@@ -55,8 +55,9 @@ class _PoppedOut:
 class Page(QWidget):
     """A page of the window: panels between splitters.
 
-    A double click on the header of a panel gives the panel the whole page, or takes the
-    page back. The menu of the header also gives the panel a window of its own.
+    A double click on the header of a panel gives the panel the whole page, or
+    takes the page back. The menu of the header also gives the panel a window of
+    its own.
 
     Parameters
     ----------
@@ -67,8 +68,8 @@ class Page(QWidget):
     controllers : sequence of Controller
         Controllers of all pages; the page takes those whose first panel it contains.
     foot, head : QWidget, optional
-        A line at the bottom or at the top, which stays visible when a panel fills the
-        page.
+        A line at the bottom or at the top, which stays visible when a panel
+        fills the page.
 
     Attributes
     ----------
@@ -77,8 +78,8 @@ class Page(QWidget):
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
     paintAsked : Signal(object, object)
-        Signal of a plot: a function that paints a picture, and the one to call with the
-        picture.
+        Signal of a plot: a function that paints a picture, and the one to call
+        with the picture.
     """
 
     failed = Signal(str)
@@ -97,13 +98,14 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
-        # While a panel fills the page: that panel, the widgets that are hidden for it,
-        # and the sizes of all splitters from before.
+        # While a panel fills the page: that panel, the widgets that are hidden
+        # for it, and the sizes of all splitters from before.
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
-        # Geometries of the windows, by the names of their panels; and the panels that
-        # have windows now, each with what is needed to bring it back.
+        # Geometries of the windows, by the names of their panels; and the
+        # panels that have windows now, each with what is needed to bring it
+        # back.
         self._geometries: dict[str, QByteArray] = {}
         self._windows: dict[Panel, _PoppedOut] = {}
         # names of panels whose windows open when the page is shown first
@@ -116,8 +118,8 @@ class Page(QWidget):
             for candidate in controllers
             if candidate.panels and self.isAncestorOf(candidate.panels[0])
         ]
-        # Searched once, as searching for children takes milliseconds; all of them exist
-        # by now.
+        # Searched once, as searching for children takes milliseconds; all of
+        # them exist by now.
         self._panels = content.findChildren(Panel)
         self._tables = self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
@@ -305,8 +307,8 @@ class Page(QWidget):
     def save(self, settings: Settings) -> None:
         """Store the sizes of panels, the widths of columns, open disclosures and windows of panels.
 
-        Stored sizes of a splitter stay if it was never on the screen, so that it was
-        not laid out, or if one of its parts is hidden.
+        Stored sizes of a splitter stay if it was never on the screen, so that
+        it was not laid out, or if one of its parts is hidden.
         """
         for table in self._tables:
             settings.set(
@@ -322,8 +324,8 @@ class Page(QWidget):
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
-            # While panels have windows of their own, the sizes from before the first
-            # panel left the page are stored.
+            # While panels have windows of their own, the sizes from before the
+            # first panel left the page are stored.
             all_sizes = next(
                 (outside.sizes for outside in self._windows.values()), None
             )
@@ -388,8 +390,8 @@ def row(name: str, *parts: Part) -> Splitter:
     name : str
         Name under which the sizes are stored.
     *parts : (QWidget, int, int)
-        Each widget with its stretch factor, by which it shares additional space, and its initial size in
-        pixels.
+        Each widget with its stretch factor, by which it shares additional
+        space, and its initial size in pixels.
     """
     return Splitter(Qt.Orientation.Horizontal, name, parts)
 
@@ -405,8 +407,8 @@ class Splitter(QSplitter):
     Attributes
     ----------
     seen : bool
-        Whether the splitter has been on the screen; before that, its size is not that
-        of the page.
+        Whether the splitter has been on the screen; before that, its size is
+        not that of the page.
     """
 
     def __init__(

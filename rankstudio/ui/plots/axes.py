@@ -40,8 +40,8 @@ def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     A tick is a pair of a size and its text. The axis is ``width`` pixels wide.
     """
     low, high = (log10(end) for end in x_range)
-    # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5
-    # and 3 times these.
+    # An earlier candidate takes the room of a later one: powers of ten first,
+    # then 2, 5 and 3 times these.
     decades = range(int(low) - 1, int(high) + 1)
     candidates = [
         leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades
@@ -69,8 +69,8 @@ class Axes:
     integer_x : bool
         Whether x counts something.
     x_air : float
-        Share by which the range of x was widened at each end. Ticks of a count leave
-        these margins out.
+        Share by which the range of x was widened at each end. Ticks of a count
+        leave these margins out.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
     log_y : bool
@@ -78,8 +78,8 @@ class Axes:
     short : str
         What stands for the title where there is no room for it.
     grid : tuple of float
-        Values of the parameter on the x axis, ascending, where the ticks are; empty
-        where x is no parameter.
+        Values of the parameter on the x axis, ascending, where the ticks are;
+        empty where x is no parameter.
     log_sizes : bool
         Whether x counts something from 1, and equal widths are equal ratios.
     """
@@ -120,8 +120,8 @@ class Axes:
             return []
         # values of a parameter, such as λ, are written as powers
         if self.grid:
-            # Every stride-th value is a tick, so that the texts have room. -(-a // b) is
-            # a / b rounded up.
+            # Every stride-th value is a tick, so that the texts have room. -(-a
+            # // b) is a / b rounded up.
             stride = max(
                 1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
             )
@@ -155,8 +155,8 @@ class Axes:
         x_range, y_range : tuple of float
             The data to show.
         """
-        # The ticks of y need the height to be laid out; their texts then tell how much
-        # of the width remains.
+        # The ticks of y need the height to be laid out; their texts then tell
+        # how much of the width remains.
         top = scaled(TITLE_HEIGHT) if self.title else AIR
         bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)
@@ -250,9 +250,9 @@ def cut_texts(
 ) -> list[str]:
     """Return in full the texts around a plot that have no room, and are cut.
 
-    The title, or its short form, is among them if it is cut. For an empty plot, its
-    text (``placeholder``) is tested, too; for any other plot, the text of the x axis.
-    Beside the title, ``reserved_width`` pixels are taken.
+    The title, or its short form, is among them if it is cut. For an empty plot,
+    its text (``placeholder``) is tested, too; for any other plot, the text of
+    the x axis. Beside the title, ``reserved_width`` pixels are taken.
     """
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
@@ -281,8 +281,8 @@ def label_box(
 ) -> tuple[QRectF, str]:
     """Return the box of the x axis's text, and the text, cut where it is wider than the drawing.
 
-    The box is centered at `middle`, a horizontal pixel, or shifted as far as it takes to
-    lie inside the drawing (`outer`).
+    The box is centered at `middle`, a horizontal pixel, or shifted as far as it
+    takes to lie inside the drawing (`outer`).
     """
     label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())

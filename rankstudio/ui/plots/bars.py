@@ -41,8 +41,8 @@ class Bar:
     name : str
         Shown when the mouse is over the bar.
     value : float
-        Length of the bar, greater is better; NaN for a candidate without a score, which
-        gets no bar.
+        Length of the bar, greater is better; NaN for a candidate without a
+        score, which gets no bar.
     """
 
     id: Hashable
@@ -84,11 +84,11 @@ class BarsPlot(Plot):
         Parameters
         ----------
         bars : sequence of Bar
-            In any order. They are sorted by value; bars of equal values keep their
-            order.
+            In any order. They are sorted by value; bars of equal values keep
+            their order.
         winner : hashable, optional
-            Id of the selected candidate, where it is not the longest bar (a pinned
-            feature).
+            Id of the selected candidate, where it is not the longest bar (a
+            pinned feature).
         """
         scored = [bar for bar in bars if not isnan(bar.value)]
         self.bars = sorted(scored, key=lambda bar: -bar.value)
@@ -123,8 +123,8 @@ class BarsPlot(Plot):
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars, with the winner, that fit into a width in pixels.
 
-        The width is the plot's by default. A bar is at least as wide as its id below
-        it.
+        The width is the plot's by default. A bar is at least as wide as its id
+        below it.
         """
         available_width = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
@@ -136,8 +136,8 @@ class BarsPlot(Plot):
         count = max(1, int(available_width // max(_LEAST_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
-            # The winner takes the last place, unless it has no score and therefore no
-            # bar.
+            # The winner takes the last place, unless it has no score and
+            # therefore no bar.
             winner_bars = [bar for bar in self.bars if bar.id == self.winner]
             bars[-1:] = winner_bars or bars[-1:]
         return bars

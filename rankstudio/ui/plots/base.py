@@ -154,8 +154,8 @@ class _TitleTerm(TermLabel):
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """Base of all plots: a widget that draws layers, shows values at the mouse, and can be saved as a figure.
 
-    A subclass adds layers and implements `is_empty`, `numbers`, `figure`, `summary`,
-    and what the mouse does.
+    A subclass adds layers and implements `is_empty`, `numbers`, `figure`,
+    `summary`, and what the mouse does.
 
     Parameters
     ----------
@@ -166,13 +166,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     Attributes
     ----------
     failed : Signal(str)
-        An error message, when an action of the user, such as saving the plot, did not
-        work.
+        An error message, when an action of the user, such as saving the plot,
+        did not work.
     figureAsked : Signal()
         The user wants the plot as a figure: copied with its caption, or in a file.
     paintAsked : Signal(object, object)
-        Two functions: the first paints a picture, for which the window must not wait;
-        the second is called with the picture.
+        Two functions: the first paints a picture, for which the window must not
+        wait; the second is called with the picture.
     placeholder : str
         Text of an empty plot.
     shared : Shared
@@ -180,8 +180,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     under_mouse : object
         Target that :meth:`hit_test` returned for the mouse's position; None for none.
     pointed : Signal(int)
-        Id of the feature that the mouse has reached; 0 when the mouse has left the last
-        one.
+        Id of the feature that the mouse has reached; 0 when the mouse has left
+        the last one.
     confirms : bool
         Whether the targets are models: a double click or Enter then chooses one.
     confirmed : Signal()
@@ -307,8 +307,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def say(self, target: Any, point: QPointF) -> None:
         """Show the box of values for a target, at a point of the plot.
 
-        A target is what the mouse points at, such as a bar. If it has a feature, as
-        many lines about the feature follow as have room, at least one.
+        A target is what the mouse points at, such as a bar. If it has a
+        feature, as many lines about the feature follow as have room, at least
+        one.
         """
         feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)

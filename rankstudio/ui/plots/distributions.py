@@ -52,8 +52,8 @@ class Density:
     xs, ys : ndarray of shape (N,)
         Values, ascending, and the densities at these values.
     zeros : float
-        Share of the class whose value is 0, if the densities leave these documents out;
-        NaN if not.
+        Share of the class whose value is 0, if the densities leave these
+        documents out; NaN if not.
     """
 
     label: str
@@ -125,9 +125,9 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        A swatch is the piece of line before a label. `room` is the size of the plot
-        area without the legend. Return the width of a swatch, the position of each
-        entry (pixel and line), and the number of lines.
+        A swatch is the piece of line before a label. `room` is the size of the
+        plot area without the legend. Return the width of a swatch, the position
+        of each entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
@@ -183,8 +183,8 @@ class DensityPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the density of each class as an area of a figure.
 
-        The label includes the share of zeros, if the density leaves them out (it is NaN
-        if not). The title is the feature's name.
+        The label includes the share of zeros, if the density leaves them out
+        (it is NaN if not). The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -244,8 +244,8 @@ class DensityPlot(Plot):
     def readout(self, x: float) -> list[Line]:
         """Return the density of each class at a value, or the shares of zeros over their bars.
 
-        `x` is what :meth:`hit_test` returns: a value, or minus infinity over these
-        bars.
+        `x` is what :meth:`hit_test` returns: a value, or minus infinity over
+        these bars.
         """
         if x == _ZEROS:
             line_styles = [
@@ -446,8 +446,8 @@ class HistogramPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the bins, and from zero to a little over the longest bar."""
-        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9 is
-        # drawn from 0 to 10.
+        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9
+        # is drawn from 0 to 10.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
         return (low, low + self.width_of_bins * self.starts.size), (

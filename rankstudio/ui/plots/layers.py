@@ -1,9 +1,9 @@
 """Tools that draw plots: where data lie on a drawing, and layers of the pyqtgraph scene.
 
-A layer draws in the logical pixels of the drawing, not in data coordinates, through the
-`Frame`. Line widths and fonts then come out the same on a screen of any pixel ratio.
-Axes, curves and legends of pyqtgraph would make a plot 8 to 20 times as slow to create
-(see ``benchmarks/plot_items.py``).
+A layer draws in the logical pixels of the drawing, not in data coordinates,
+through the `Frame`. Line widths and fonts then come out the same on a screen of
+any pixel ratio. Axes, curves and legends of pyqtgraph would make a plot 8 to 20
+times as slow to create (see ``benchmarks/plot_items.py``).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Frame:
     Attributes
     ----------
     area : QRectF
-        The plot area inside the drawing, in logical pixels; titles and tick labels lie
-        around it.
+        The plot area inside the drawing, in logical pixels; titles and tick
+        labels lie around it.
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
@@ -74,8 +74,8 @@ class Frame:
     def pixels(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         """Return the pixels of points, as two arrays of the inputs' shape.
 
-        x grows to the right, y upwards, from the lower left corner of the plot area. On
-        a logarithmic axis, the map is linear in the logarithms.
+        x grows to the right, y upwards, from the lower left corner of the plot
+        area. On a logarithmic axis, the map is linear in the logarithms.
         """
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         if self.log_y:  # what is not above 0 lies at the lower end
@@ -100,9 +100,9 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        A curve is a pair of the x and the y of its points. Of equally near points the
-        last curve's is returned; None where every point is farther away than `reach`
-        pixels. A point that is NaN is infinitely far.
+        A curve is a pair of the x and the y of its points. Of equally near
+        points the last curve's is returned; None where every point is farther
+        away than `reach` pixels. A point that is NaN is infinitely far.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
@@ -142,9 +142,9 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme values (at most a twentieth at
-    each end, say one λ at k = 1) would press all others into less than half of the
-    picture; these values are then cut off.
+    This is the range of all values, unless a few extreme values (at most a
+    twentieth at each end, say one λ at k = 1) would press all others into less
+    than half of the picture; these values are then cut off.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     low = float(finite.min())
     high = float(finite.max())
-    # The core is the range from the 5 % to the 95 % quantile; more than half its height
-    # is not added at an end.
+    # The core is the range from the 5 % to the 95 % quantile; more than half
+    # its height is not added at an end.
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
     ranks = np.array([0.05, 0.95]) * (ordered.size - 1)
     core_low, core_high = np.interp(ranks, np.arange(ordered.size), ordered).tolist()
@@ -240,9 +240,9 @@ class Layer(QGraphicsItem):
     ) -> None:
         """Draw on the screen.
 
-        An exception that leaves a painting method ends the process without a message.
-        It is therefore passed to ``sys.excepthook``, once, and the layer stays blank
-        from then on.
+        An exception that leaves a painting method ends the process without a
+        message. It is therefore passed to ``sys.excepthook``, once, and the
+        layer stays blank from then on.
         """
         if self._has_failed:
             return
@@ -297,14 +297,15 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
     A point with NaN leaves a gap.
 
-    A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a
-    whole, which takes four times as long for two thousand points. Each piece begins
-    with the last segment of the piece before, so that the two join. Dashed and
-    translucent lines are drawn as a whole: dashes would start again in each piece, and
-    a translucent line would be darker where pieces overlap.
+    A long and wide solid line is drawn in pieces: Qt outlines and fills a line
+    as a whole, which takes four times as long for two thousand points. Each
+    piece begins with the last segment of the piece before, so that the two
+    join. Dashed and translucent lines are drawn as a whole: dashes would start
+    again in each piece, and a translucent line would be darker where pieces
+    overlap.
     """
-    # Positions of the gaps, and whether the line is one that may be drawn in pieces:
-    # m11 is the number of device pixels to a logical one.
+    # Positions of the gaps, and whether the line is one that may be drawn in
+    # pieces: m11 is the number of device pixels to a logical one.
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255

@@ -101,8 +101,8 @@ class Marks:
     levels : tuple of float
         Least worth at which each spot of the front counts as not clearly worse.
     rule : str
-        Name of the rule behind the levels: "one standard error". Another name, as for a
-        budget, has no band.
+        Name of the rule behind the levels: "one standard error". Another name,
+        as for a budget, has no band.
     cost : str
         Cost of the suggested model: "0.35 ms"; "" where models are compared by size.
     """
@@ -128,8 +128,8 @@ class ParetoPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        Position of the spot that was clicked, or moved to with the arrow keys along the
-        front.
+        Position of the spot that was clicked, or moved to with the arrow keys
+        along the front.
     """
 
     picked = Signal(int)
@@ -173,8 +173,8 @@ class ParetoPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and a range of worths that contains the front and its levels."""
-        # The front and its levels are in sight in any case; of other models, a few
-        # extreme worths may be cut off.
+        # The front and its levels are in sight in any case; of other models, a
+        # few extreme worths may be cut off.
         xs, ys = self.places
         smallest = float(xs.min())
         greatest = float(xs.max())
@@ -325,8 +325,8 @@ class ParetoPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the spot at a pixel, None where every spot is too far away.
 
-        This is the nearest spot, unless one of the front is near: a spot of the front
-        is larger and on top.
+        This is the nearest spot, unless one of the front is near: a spot of the
+        front is larger and on top.
         """
         if not self.spots:
             return None
@@ -377,8 +377,8 @@ def draw_pareto_front(
 ) -> None:
     """Draw the band of the models that are not clearly worse than the best, then the front as steps.
 
-    The steps are level from each model of the front to the next larger one, and then
-    rise or fall to it.
+    The steps are level from each model of the front to the next larger one, and
+    then rise or fall to it.
     """
     marks = plot.marks
     spots = plot.spots
@@ -392,8 +392,8 @@ def draw_pareto_front(
             _level_steps(plot, frame),
             frame.y_px(spots[marks.best].y),
         )
-    # Before each further model of the front, a corner at its size and at the height of
-    # the model before; the last step reaches to the right edge.
+    # Before each further model of the front, a corner at its size and at the
+    # height of the model before; the last step reaches to the right edge.
     corners: list[QPointF] = []
     for i in marks.front:
         point = frame.point(spots[i].x, spots[i].y)
@@ -408,13 +408,14 @@ def draw_pareto_front(
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """Return the lower edge of the band, as pairs of points: the left and the right end of each level.
 
-    The level of a size extends to the next size of the front; the band ends at the size
-    of the best model.
+    The level of a size extends to the next size of the front; the band ends at
+    the size of the best model.
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
-    # The first level begins at the left edge, and each ends where the next model of the
-    # front is; the last model is the best one, which needs no band.
+    # The first level begins at the left edge, and each ends where the next
+    # model of the front is; the last model is the best one, which needs no
+    # band.
     starts = [
         frame.area.left(),
         *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]),
@@ -429,8 +430,8 @@ def _draw_band(
 ) -> None:
     """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted.
 
-    ``lower`` has the corners of the edge from left to right, in pixels, and ``upper`` is
-    the vertical pixel of the best worth.
+    ``lower`` has the corners of the edge from left to right, in pixels, and
+    ``upper`` is the vertical pixel of the best worth.
     """
     corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
     painter.setPen(Qt.PenStyle.NoPen)
@@ -488,8 +489,8 @@ def draw_marks(
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
             painter.drawEllipse(points[position], radius, radius)
-    # Position of a model: its names from long to short, the role of the color, and the
-    # width of the ring.
+    # Position of a model: its names from long to short, the role of the color,
+    # and the width of the ring.
     named: dict[int, tuple[tuple[str, ...], str, float]] = {
         marks.best: ((tr("best"),), "muted", 1.4)
     }
@@ -507,8 +508,8 @@ def draw_marks(
         )
         for i in named
     ]
-    # In reverse, as the suggestion's longer name fits in fewer places. Each name counts
-    # as occupied for the next one.
+    # In reverse, as the suggestion's longer name fits in fewer places. Each
+    # name counts as occupied for the next one.
     for i, (names, role, _) in reversed(named.items()):
         is_bold = role == "accent"
         box, text = _best_name_box(plot, frame, points[i], names, is_bold, occupied)
@@ -544,8 +545,8 @@ def draw_band_name(
 ) -> None:
     """Write the meaning of the band at the upper right, if a long or a short name has room.
 
-    A small box in the colors of the band stands before it. The band is that of models
-    that are not clearly worse than the best; some rules have none.
+    A small box in the colors of the band stands before it. The band is that of
+    models that are not clearly worse than the best; some rules have none.
     """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
@@ -584,9 +585,9 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    ``names`` are the texts to choose from; of those that hide equally little, the first
-    one is chosen. ``occupied`` are the boxes of rings and other names, which the box
-    should not cover.
+    ``names`` are the texts to choose from; of those that hide equally little,
+    the first one is chosen. ``occupied`` are the boxes of rings and other
+    names, which the box should not cover.
     """
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
@@ -616,8 +617,8 @@ def _best_name_box(
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     """Return the pixels of all markers, and of points along the front and along the levels of the band.
 
-    These are two arrays of one length, x and y. A box that covers few of them hides
-    little of the plot.
+    These are two arrays of one length, x and y. A box that covers few of them
+    hides little of the plot.
     """
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
@@ -633,8 +634,8 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
         sample_xs = np.arange(left_end, right_end, _SAMPLE_SPACING)
         xs = np.append(xs, sample_xs)
         ys = np.append(ys, np.full(sample_xs.size, y))
-    # Between two level parts of the front there is an upright one; the last level part
-    # has none after it.
+    # Between two level parts of the front there is an upright one; the last
+    # level part has none after it.
     front_levels = [y for _, _, y in level_parts[: len(front)]]
     for x, (y, next_y) in zip(step_ends, pairwise(front_levels), strict=False):
         sample_ys = np.arange(min(y, next_y), max(y, next_y), _SAMPLE_SPACING)
@@ -672,8 +673,8 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
         _RING_RADIUS + 20,
         _RING_RADIUS + 32,
     ):
-        # Centered, with an end near the point, and beside the point: each below and
-        # above.
+        # Centered, with an end near the point, and beside the point: each below
+        # and above.
         left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
         boxes += [
             QRectF(left_edge, top, w, h)

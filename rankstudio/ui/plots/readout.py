@@ -63,8 +63,8 @@ class ValueBox(QWidget):
         self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()
-        # A box under the mouse would otherwise get the mouse moves instead of the plot,
-        # hide, and come back.
+        # A box under the mouse would otherwise get the mouse moves instead of
+        # the plot, hide, and come back.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
@@ -100,8 +100,8 @@ class ValueBox(QWidget):
         obstacles : pair of ndarray, optional
             Pixels of points that should stay visible, x and y.
         dispensable : bool
-            Whether to hide the box where, in a small plot, it could only cover the
-            point.
+            Whether to hide the box where, in a small plot, it could only cover
+            the point.
         """
         self._lines = tuple(lines)
         if not lines:
@@ -159,9 +159,9 @@ class ValueBox(QWidget):
     ) -> tuple[QPoint, bool]:
         """Return the best spot for the box's upper left corner, and whether the box covers the anchor.
 
-        A spot is better if the box leaves the anchor visible, then if it hides fewer
-        obstacles, then if it comes earlier in the list. All spots are moved inside the
-        plot, below its title.
+        A spot is better if the box leaves the anchor visible, then if it hides
+        fewer obstacles, then if it comes earlier in the list. All spots are
+        moved inside the plot, below its title.
         """
         room = self._room()
         point = anchor.toPoint()
@@ -169,14 +169,14 @@ class ValueBox(QWidget):
         y = point.y()
         w = size.width()
         h = size.height()
-        # Right and left of the anchor: below it, above it, beside it, and near the
-        # plot's bottom and top.
+        # Right and left of the anchor: below it, above it, beside it, and near
+        # the plot's bottom and top.
         tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         corners = [
             (left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops
         ]
-        # Centered below and above the anchor; then a little higher above the plot's
-        # bottom.
+        # Centered below and above the anchor; then a little higher above the
+        # plot's bottom.
         corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
         corners += [
             (left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)
@@ -189,8 +189,8 @@ class ValueBox(QWidget):
             for left_edge, top in corners
         ]
 
-        # A box larger than the plot counts as one that covers the anchor; 6 pixels around
-        # the anchor stay visible, too.
+        # A box larger than the plot counts as one that covers the anchor; 6
+        # pixels around the anchor stay visible, too.
         def covers(spot: QPoint) -> bool:
             box = QRect(spot, size)
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)

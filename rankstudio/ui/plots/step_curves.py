@@ -57,8 +57,8 @@ class StepCurve:
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
     filled : ndarray of shape (K,), optional
-        Which points are filled, for a curve that is drawn as points; None for one drawn
-        as a line.
+        Which points are filled, for a curve that is drawn as points; None for
+        one drawn as a line.
     low, high : ndarray of shape (K,), optional
         Ends of an interval around each point, drawn as a band; None for none.
     """
@@ -96,8 +96,8 @@ class StepCurvesPlot(Plot):
     picked : Signal(int, int)
         Key of the curve and step that were clicked.
     feature_at : callable
-        Returns the id of the feature at a point, given the key of its curve and its
-        step; 0 for none.
+        Returns the id of the feature at a point, given the key of its curve and
+        its step; 0 for none.
     """
 
     picked = Signal(int, int)
@@ -113,8 +113,8 @@ class StepCurvesPlot(Plot):
         self.level: Level | None = None  # a horizontal line of comparison
         self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
-        # Returns the id of the feature at a step of the curve with a key; the owner of
-        # the plot sets it. 0 is no feature.
+        # Returns the id of the feature at a step of the curve with a key; the
+        # owner of the plot sets it. 0 is no feature.
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
@@ -436,8 +436,9 @@ class StepCurvesPlot(Plot):
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move ascending positions on a line apart, so that there is a gap between any two.
 
-    Positions are moved up by as little as it takes, the first to `low` at least; if the
-    last one exceeds `high`, positions are moved down again. Their order stays.
+    Positions are moved up by as little as it takes, the first to `low` at
+    least; if the last one exceeds `high`, positions are moved down again. Their
+    order stays.
 
     Examples
     --------

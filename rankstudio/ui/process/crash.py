@@ -30,8 +30,8 @@ class _Log(RotatingFileHandler):
 def log_to_file(folder: Path) -> logging.Handler | None:
     """Log messages of level INFO and above to a file, and return the handler that writes it.
 
-    Return None if the folder cannot be written. At half a megabyte, a new file is
-    begun, and the previous one is renamed as a backup.
+    Return None if the folder cannot be written. At half a megabyte, a new file
+    is begun, and the previous one is renamed as a backup.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -38,8 +38,8 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     """
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
-    # The window, which can list the files that it reads (`ReadsFiles`), is the widget
-    # itself or one of its parents.
+    # The window, which can list the files that it reads (`ReadsFiles`), is the
+    # widget itself or one of its parents.
     above: QWidget | None = widget
     while above is not None:
         if isinstance(above, ReadsFiles):
@@ -50,8 +50,9 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
     """Ask for a file to read; return its path, "" if cancelled.
 
-    The dialog opens in the folder of ``neighbour``, or in the home folder. ``kinds`` is
-    the filter of the dialog, such as "Tables (*.csv);;All files (*)".
+    The dialog opens in the folder of ``neighbour``, or in the home folder.
+    ``kinds`` is the filter of the dialog, such as "Tables (*.csv);;All files
+    (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)
@@ -75,8 +76,8 @@ def save_as(
     title, suggested : str
         Title of the dialog, and the file name that it suggests.
     formats : sequence of (str, str)
-        Name and suffix of each format, such as ("CSV", ".csv"). A file name without a
-        suffix is given the suffix of the chosen format.
+        Name and suffix of each format, such as ("CSV", ".csv"). A file name
+        without a suffix is given the suffix of the chosen format.
     save : callable
         Writes to a path.
     failed : Signal(str)

@@ -58,8 +58,8 @@ def _set_aside_objects(path: Path) -> None:
             path.replace(path.with_suffix(".damaged"))
             _log.info("The settings in %s are none of ours; starting afresh.", path)
     except OSError:
-        # The file does not exist or is unreadable. In the latter case, QSettings
-        # reports it in its status.
+        # The file does not exist or is unreadable. In the latter case,
+        # QSettings reports it in its status.
         pass
 
 
@@ -282,9 +282,9 @@ class _Store(QSettings):
 class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call of ``sync`` from Python would block the interpreter, and so the window, while
-    the disk works. Changes of the store would also block while the thread writes, so
-    they are kept here until it has finished.
+    A call of ``sync`` from Python would block the interpreter, and so the
+    window, while the disk works. Changes of the store would also block while
+    the thread writes, so they are kept here until it has finished.
 
     Parameters
     ----------
@@ -299,8 +299,8 @@ class _BackgroundWriter(QObject):
         self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        # Two QSettings of one file share their values. So this one, which belongs to
-        # the thread, writes the changes that are made in the store.
+        # Two QSettings of one file share their values. So this one, which
+        # belongs to the thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
         # a timer of the thread that runs out once the thread has written
         self._written = QTimer(singleShot=True, interval=0)

@@ -33,8 +33,8 @@ from rankstudio.ui.widgets.layout import fill, named
 class CurvesOverGrid:
     """Curves over the values of a parameter, instead of over k: each combination is a point of a curve.
 
-    Each combination is a point of a curve; the combinations of a curve differ only in
-    their value on the axis.
+    Each combination is a point of a curve; the combinations of a curve differ
+    only in their value on the axis.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ def curves_over_grid(
 ) -> CurvesOverGrid | None:
     """Return curves over the first parameter with a grid of numbers of which several were tried.
 
-    ``axes`` are the parameters of a plan that have several values, and each combination
-    has one value for each axis. Return None without such a grid.
+    ``axes`` are the parameters of a plan that have several values, and each
+    combination has one value for each axis. Return None without such a grid.
     """
     if len(combinations) < 2:
         return None
 
-    # The parameters that differ between combinations; the first grid among them becomes
-    # the x axis.
+    # The parameters that differ between combinations; the first grid among them
+    # becomes the x axis.
     varied = varied_axes(combinations)
     x_axis = next((index for index in varied if axes[index].is_grid), None)
     if x_axis is None:
@@ -168,27 +168,27 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 class CurvesPanel(Panel):
     """Two linked plots, of the criterion and of the validation measure, with one curve per combination.
 
-    The user inspects a model with a click on a point, and chooses it with a double
-    click.
+    The user inspects a model with a click on a point, and chooses it with a
+    double click.
 
     Attributes
     ----------
     over_grid : CurvesOverGrid or None
-        Places of the combinations on curves over a grid, if each model has one step;
-        else each combination is a curve.
+        Places of the combinations on curves over a grid, if each model has one
+        step; else each combination is a curve.
     view : Segmented
         Chooses whether the validation measure is shown as curves or as a map.
     hint : Notice
         Message that the data have no validation part.
     picked : Signal(object, int)
-        The user picked a point: its path (position of the combination, or the key of a
-        path that no run has) and its k. The panel marks the point only when its owner
-        answers with :meth:`inspect`.
+        The user picked a point: its path (position of the combination, or the
+        key of a path that no run has) and its k. The panel marks the point only
+        when its owner answers with :meth:`inspect`.
     confirmed : Signal()
         The user chooses the point that was picked last.
     chosen : Signal(object, int)
-        The user chose a model with the button of the smallest model (key of its path,
-        k).
+        The user chose a model with the button of the smallest model (key of its
+        path, k).
     """
 
     picked = Signal(object, int)
@@ -214,10 +214,10 @@ class CurvesPanel(Panel):
         self._measure = "MAP"
         self._data_label = ""
 
-        # What is drawn: the curves; the interval over the folds (its ks, the interval
-        # of the criterion, and those of the measures by name); the chosen and the
-        # inspected model, each the key of its path and its k; and the measures and the
-        # name of the best single feature.
+        # What is drawn: the curves; the interval over the folds (its ks, the
+        # interval of the criterion, and those of the measures by name); the
+        # chosen and the inspected model, each the key of its path and its k;
+        # and the measures and the name of the best single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -249,8 +249,8 @@ class CurvesPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
 
-        # The heat map, which another controller adds, and whether the user can choose
-        # it; whether the plot of the measure has anything to show.
+        # The heat map, which another controller adds, and whether the user can
+        # choose it; whether the plot of the measure has anything to show.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True
@@ -302,8 +302,8 @@ class CurvesPanel(Panel):
         axes : sequence of Axis
             The axes of the plan.
         combinations : sequence of tuple
-            The values of each combination on the axes; empty for a plan without an
-            axis, which has one curve.
+            The values of each combination on the axes; empty for a plan without
+            an axis, which has one curve.
         n_steps : int
             The greatest k of the paths.
         criterion : str
@@ -313,11 +313,11 @@ class CurvesPanel(Panel):
         sized : bool
             Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features. It does so from all queries, even for
-            left-out measures.
+            Whether the method selects features. It does so from all queries,
+            even for left-out measures.
         measured : bool
-            Whether the criterion is the negative of a measure; then the measure is
-            drawn.
+            Whether the criterion is the negative of a measure; then the measure
+            is drawn.
         """
         # The settings of the plan, by which the curves are drawn and named.
         self._selects = selects
@@ -362,8 +362,8 @@ class CurvesPanel(Panel):
             else None
         )
 
-        # There is one curve for each combination, or, if the x axis is a parameter, one
-        # for each combination of the other parameters.
+        # There is one curve for each combination, or, if the x axis is a
+        # parameter, one for each combination of the other parameters.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
@@ -390,8 +390,8 @@ class CurvesPanel(Panel):
         )
         left_out = tr("leave-query-out")
 
-        # Only these words of the title are linked to the glossary; without them, ""
-        # links the whole title to the entry on criteria.
+        # Only these words of the title are linked to the glossary; without
+        # them, "" links the whole title to the entry on criteria.
         if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
@@ -412,10 +412,11 @@ class CurvesPanel(Panel):
     ) -> None:
         """Set the measures that the validation plot shows.
 
-        ``measured`` says whether the data have a validation part, and ``left_out``
-        whether left-out training queries are measured (with ``pairs``, left-out pairs
-        of documents). The left-out measure is drawn in addition to the validation
-        measure, or alone if the data have no validation part.
+        ``measured`` says whether the data have a validation part, and
+        ``left_out`` whether left-out training queries are measured (with
+        ``pairs``, left-out pairs of documents). The left-out measure is drawn
+        in addition to the validation measure, or alone if the data have no
+        validation part.
         """
         self._pairs = pairs
         self._shows_left_out_only = left_out and not measured
@@ -457,8 +458,8 @@ class CurvesPanel(Panel):
     ) -> None:
         """Add the model of a step, with ``k`` features, to a path as one point.
 
-        ``key`` is the position of the path's combination, and ``validation`` has a
-        value for each measure.
+        ``key`` is the position of the path's combination, and ``validation``
+        has a value for each measure.
         """
         path = self._path(key)
         self._set_default_caption()
@@ -467,8 +468,8 @@ class CurvesPanel(Panel):
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
 
-        # Over a grid, a curve has points of several paths, so that it is drawn as a
-        # whole.
+        # Over a grid, a curve has points of several paths, so that it is drawn
+        # as a whole.
         if self.over_grid is not None:
             self._draw(key)
         else:
@@ -491,17 +492,17 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         key : int, "live" or "inspected"
-            Position of the path's combination, or the name of a path that no run has:
-            that of the chosen or of the inspected model.
+            Position of the path's combination, or the name of a path that no
+            run has: that of the chosen or of the inspected model.
         ks, criterion : sequence of shape (K,)
-            For each of the K models of the path, its x (number of features, iteration
-            or round) and its criterion.
+            For each of the K models of the path, its x (number of features,
+            iteration or round) and its criterion.
         validation : mapping of str to sequence of shape (K,)
-            Values of the models by the name of the measure; a sequence may be shorter
-            than K while not all models are measured.
+            Values of the models by the name of the measure; a sequence may be
+            shorter than K while not all models are measured.
         label : str
-            Label of a path that no run has; the other paths are named after their
-            combinations.
+            Label of a path that no run has; the other paths are named after
+            their combinations.
         values : sequence
             Values on the axes of a path that no run has.
         """
@@ -550,16 +551,16 @@ class CurvesPanel(Panel):
             Its controls ask for more computations on the shown path, such as a
             permutation test.
         row : QBoxLayout
-            Layout in the widget; its parts are above each other while the panel is
-            narrower than `least`.
+            Layout in the widget; its parts are above each other while the panel
+            is narrower than `least`.
         least : int
             Width in pixels, at the usual size of the font.
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
 
-        # The Tab key goes from the button of the smallest model through the widget's
-        # controls to the box of left-out queries.
+        # The Tab key goes from the button of the smallest model through the
+        # widget's controls to the box of left-out queries.
         focused = (
             child
             for child in widget.findChildren(QWidget)
@@ -576,9 +577,9 @@ class CurvesPanel(Panel):
     ) -> None:
         """Show the interval of the permuted criterion at each k, with its p-value; None removes it.
 
-        The permuted criterion is that of selections from shuffled labels. ``interval``
-        has its means, lower and upper ends. All sequences have a value for each k; those
-        that are longer than ``ks`` are cut.
+        The permuted criterion is that of selections from shuffled labels.
+        ``interval`` has its means, lower and upper ends. All sequences have a
+        value for each k; those that are longer than ``ks`` are cut.
         """
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
@@ -630,9 +631,9 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses the marked model or, once it is chosen, the best model, which
-        is at ``best``. If both are the same model, there is no mark, and the button
-        says so. None removes mark and button.
+        A button chooses the marked model or, once it is chosen, the best model,
+        which is at ``best``. If both are the same model, there is no mark, and
+        the button says so. None removes mark and button.
         """
         self.validation_plot.set_smallest(
             None if mark is None or mark.x == best else mark
@@ -704,8 +705,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button has the curve and the x of its model. Other parts of the window
-        # need the key of the path and the k instead.
+        # The button has the curve and the x of its model. Other parts of the
+        # window need the key of the path and the k instead.
         self.smallest.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
@@ -758,9 +759,9 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Without a chosen path, the left-out measure of the only path is drawn; of
-        # several paths, none. If the left-out measure is shown alone, the curves
-        # themselves have it already.
+        # Without a chosen path, the left-out measure of the only path is drawn;
+        # of several paths, none. If the left-out measure is shown alone, the
+        # curves themselves have it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -769,9 +770,9 @@ class CurvesPanel(Panel):
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
 
-        # If the x axis is a parameter, each path is only a point, and all points of its
-        # curve are drawn. A key that is a text belongs to a path that no run has, which
-        # is no part of such a curve.
+        # If the x axis is a parameter, each path is only a point, and all
+        # points of its curve are drawn. A key that is a text belongs to a path
+        # that no run has, which is no part of such a curve.
         if self.over_grid is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
@@ -793,8 +794,9 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the points of a curve over the grid: the xs that have a value, and the values.
 
-        ``curve`` is the number of the curve; ``name`` is that of a measure, or "" for
-        the criterion. Each point is a path, and its value that of the path's last model.
+        ``curve`` is the number of the curve; ``name`` is that of a measure, or
+        "" for the criterion. Each point is a path, and its value that of the
+        path's last model.
         """
         assert self.over_grid is not None
         xs = []
@@ -812,8 +814,8 @@ class CurvesPanel(Panel):
         if self.over_grid is None:
             return k
 
-        # A text is the key of a path that no run has: it brings its values on the axes,
-        # but has none before it is set.
+        # A text is the key of a path that no run has: it brings its values on
+        # the axes, but has none before it is set.
         values = self._path(key).values
         if isinstance(key, str):
             return (
@@ -839,8 +841,8 @@ class CurvesPanel(Panel):
         """Draw a path in both plots: as a curve or, over a grid, as a point of its curve."""
         path = self._path(key)
 
-        # Over a grid, the whole curve is drawn again. A text is the key of a path that
-        # no run has, which has a curve of its own.
+        # Over a grid, the whole curve is drawn again. A text is the key of a
+        # path that no run has, which has a curve of its own.
         if self.over_grid is not None and not isinstance(key, str):
             curve = self.over_grid.curves[key]
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
@@ -865,8 +867,8 @@ class CurvesPanel(Panel):
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
 
-        # The negative of a measure is stored, and the measure is drawn: its lower end
-        # is the negative of the stored upper end.
+        # The negative of a measure is stored, and the measure is drawn: its
+        # lower end is the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
@@ -915,8 +917,8 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        ``state`` says whether the model is chosen or inspected. Return () for a point
-        without a value.
+        ``state`` says whether the model is chosen or inspected. Return () for a
+        point without a value.
         """
         # The last models of a path may not be measured yet, so that the lengths differ.
         path = self._path(key)
@@ -924,9 +926,9 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
 
-        # The first line names the model: its k, unless the x axis is a parameter, its
-        # values if there are several paths, and its state. A ranking from a file has
-        # neither k nor values.
+        # The first line names the model: its k, unless the x axis is a
+        # parameter, its values if there are several paths, and its state. A
+        # ranking from a file has neither k nor values.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = (
             [] if self.over_grid is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
@@ -975,8 +977,8 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     if len(combinations) < 2:
         return ""
 
-    # With one parameter that differs, the legend names its first and last value; with
-    # several, the combinations have no common name.
+    # With one parameter that differs, the legend names its first and last
+    # value; with several, the combinations have no common name.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION

@@ -113,11 +113,12 @@ def _criterion_parameter(
     """Return the choice of the criterion that selects the model as a parameter.
 
     ``measures`` are those that a plan reports; the first is the default. With
-    ``left_out``, the measures on left-out training queries are among the choices; with
-    ``pairs`` as well, these are the measures on left-out pairs of documents.
+    ``left_out``, the measures on left-out training queries are among the
+    choices; with ``pairs`` as well, these are the measures on left-out pairs of
+    documents.
     """
-    # Validation measures first, then left-out measures if the method has them, then its
-    # own criterion.
+    # Validation measures first, then left-out measures if the method has them,
+    # then its own criterion.
     choices = tuple(
         (name, tr("validation {name}").format(name=name)) for name in measures
     )
@@ -184,15 +185,15 @@ def _rule_parameter(present_rule: str) -> Parameter:
 class MethodForm(Panel):
     """The form of a plan: the method, its parameters, the final ranker, and how the model is chosen.
 
-    The form keeps the fields of each method that was shown, so that the user can go to
-    another method and back without losing values.
+    The form keeps the fields of each method that was shown, so that the user
+    can go to another method and back without losing values.
 
     Attributes
     ----------
     edited : Signal(object)
-        The user changed valid attributes of the plan (a dict by name): either one of
-        "protocol", "select_by", "rule" and "preferences", or all of "method",
-        "parameters", "ranker" and "ranker_parameters".
+        The user changed valid attributes of the plan (a dict by name): either
+        one of "protocol", "select_by", "rule" and "preferences", or all of
+        "method", "parameters", "ranker" and "ranker_parameters".
     """
 
     edited = Signal(object)
@@ -292,9 +293,9 @@ class MethodForm(Panel):
     def field(self, name: str) -> Field:
         """Return a field by its name.
 
-        The name is that of a parameter of the shown method, that of the final ranker's
-        parameter with a prefix ("ranker-C"), or "method", "ranked_by", "protocol",
-        "select_by" or "rule".
+        The name is that of a parameter of the shown method, that of the final
+        ranker's parameter with a prefix ("ranker-C"), or "method", "ranked_by",
+        "protocol", "select_by" or "rule".
         """
         fixed: tuple[Field, ...] = (
             self._method,
@@ -343,8 +344,9 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
-        # Select method and ranker. A method that does not select features has no final
-        # ranker: the field keeps the last one for the next method that selects.
+        # Select method and ranker. A method that does not select features has
+        # no final ranker: the field keeps the last one for the next method that
+        # selects.
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
@@ -358,16 +360,16 @@ class MethodForm(Panel):
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
 
-        # The note says how features are grouped, or which files a ranking is from. To a
-        # ranker that uses all features, groups make no difference.
+        # The note says how features are grouped, or which files a ranking is
+        # from. To a ranker that uses all features, groups make no difference.
         grouped = bool(feature_groups_of(plan)) and (
             plan.entry.selects or not plan.entry.groups
         )
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
 
-        # The note on preferences (pairs of documents of which the user prefers one) is
-        # there if the plan learns from them.
+        # The note on preferences (pairs of documents of which the user prefers
+        # one) is there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
             preferences_in_words(preferences_of(plan), entries)
@@ -460,8 +462,8 @@ class MethodForm(Panel):
 
     def _show_method_fields(self) -> None:
         """Show the fields of the method and of the ranker."""
-        # A final ranker is chosen only for a method that selects features; `ranker` is
-        # "" if the method ranks itself.
+        # A final ranker is chosen only for a method that selects features;
+        # `ranker` is "" if the method ranks itself.
         entry = method(self.method_key())
         ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
@@ -478,8 +480,9 @@ class MethodForm(Panel):
         )
         self._heading.setVisible(not entry.given)
 
-        # Some parameters of a selector concern only its own final model (p.ranks). They
-        # are shown if the method ranks itself; otherwise those of the ranker.
+        # Some parameters of a selector concern only its own final model
+        # (p.ranks). They are shown if the method ranks itself; otherwise those
+        # of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(
             entry.key, [p for p in entry.parameters if not p.ranks]
@@ -497,8 +500,8 @@ class MethodForm(Panel):
             about(method(ranker)) if ranker else self._ranker.label.toolTip()
         )
 
-        # Fields have changed, so that their alignment and the order of the Tab key are
-        # made anew.
+        # Fields have changed, so that their alignment and the order of the Tab
+        # key are made anew.
         self._align()
         self._order_tabs()
         self._update_reset()
@@ -589,7 +592,8 @@ class MethodForm(Panel):
     def _offer(self, plan: Plan) -> None:
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
         # Pairs of documents are left out instead of queries if the plan does so
-        # already, or by default if the documents are one ranking without queries.
+        # already, or by default if the documents are one ranking without
+        # queries.
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
         criterion = _criterion_parameter(
@@ -602,8 +606,8 @@ class MethodForm(Panel):
             if parameter != field.parameter:
                 field.set_choices(parameter)
 
-            # The parameters of these two fields have the names of attributes of the
-            # plan.
+            # The parameters of these two fields have the names of attributes of
+            # the plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 
@@ -652,8 +656,8 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
-    # The group rule says how the method treats groups; it is "" for a method that
-    # cannot select groups, and then the reason is shown.
+    # The group rule says how the method treats groups; it is "" for a method
+    # that cannot select groups, and then the reason is shown.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

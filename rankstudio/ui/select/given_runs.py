@@ -79,8 +79,8 @@ class GivenController(CommandController):
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
             """Queue the run of a plan, and say which folds have no file.
 
-            ``planned`` is the plan and the numbers of the folds for which there is no
-            file. Uses `session` and `dataset` of the method.
+            ``planned`` is the plan and the numbers of the folds for which there
+            is no file. Uses `session` and `dataset` of the method.
             """
             plan, folds_without_file = planned
 
@@ -177,8 +177,8 @@ class GivenDialog(QDialog):
     title, accept : str
         Title of the dialog, and text of its button.
     places : sequence of (Path, str)
-        The files or folders that can be read, each with a text on its meaning; the
-        first is preselected.
+        The files or folders that can be read, each with a text on its meaning;
+        the first is preselected.
     parent : QWidget, optional
     """
 
@@ -267,8 +267,8 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    # Exported models are in a folder "models"; the folder around it says whose they
-    # are.
+    # Exported models are in a folder "models"; the folder around it says whose
+    # they are.
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -331,8 +331,8 @@ class GivenModelsController(GivenController):
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return the ways to read model files: one model for all folds, or one for each fold.
 
-    A way is a path with a text for the user: the path of a file stands for its model,
-    that of a folder for the models of the folds in it.
+    A way is a path with a text for the user: the path of a file stands for its
+    model, that of a folder for the models of the folds in it.
 
     Raises
     ------
@@ -341,8 +341,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
-    # The folder that may have a model for each fold: the path itself if it is a folder,
-    # or the folder of a file named after a fold, such as fold1.json.
+    # The folder that may have a model for each fold: the path itself if it is a
+    # folder, or the folder of a file named after a fold, such as fold1.json.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -351,8 +351,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     else:
         folder = None
 
-    # One file can always rank all folds; several files must belong to the folds of one
-    # folder.
+    # One file can always rank all folds; several files must belong to the folds
+    # of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(
         path.parent == first.parent and fold_of_name(path) is not None for path in paths

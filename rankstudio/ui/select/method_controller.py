@@ -48,8 +48,8 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
 
-        # Whether the given folds of a dataset have validation parts, by the name of the
-        # data in a plan.
+        # Whether the given folds of a dataset have validation parts, by the
+        # name of the data in a plan.
         self._has_validation: dict[str, bool] = {}
 
         # criterion and rule of the last plan with validation, to be restored
@@ -71,8 +71,9 @@ class MethodController(QObject):
     def _with_possible_criterion(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Return changes of the method, with another criterion if the method cannot use the present one.
 
-        Only some methods have measures of left-out queries. For the others, the same
-        measure is taken of the validation part or, without one, the training criterion.
+        Only some methods have measures of left-out queries. For the others, the
+        same measure is taken of the validation part or, without one, the
+        training criterion.
         """
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
@@ -84,8 +85,9 @@ class MethodController(QObject):
     def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
         """Return the criterion and rule for a new protocol; empty if the present ones stay.
 
-        Without validation, the training criterion chooses the model. Once a protocol
-        has validation again, the criterion and rule from before are restored.
+        Without validation, the training criterion chooses the model. Once a
+        protocol has validation again, the criterion and rule from before are
+        restored.
         """
         plan = self._session.plan
 
@@ -124,8 +126,8 @@ class MethodController(QObject):
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
         """Change the plan by an edit of the form: new values by the names of the plan's attributes."""
-        # The form sends either one attribute, or the method first and its parameters
-        # with it, so that the first attribute is the kind of edit.
+        # The form sends either one attribute, or the method first and its
+        # parameters with it, so that the first attribute is the kind of edit.
         name, value = next(iter(changes.items()))
         if name == "protocol":
             # Other folds are made, so that numbers of the old ones are dropped.
@@ -203,8 +205,8 @@ class FoldHint(QObject):
         if message == self._message:
             return
 
-        # Each notice is where the measures of one part (validation or test) would be,
-        # and is shown only if this part is missing.
+        # Each notice is where the measures of one part (validation or test)
+        # would be, and is shown only if this part is missing.
         self._message = message
         for part, notices in self._notices.items():
             for notice in notices:
@@ -219,8 +221,8 @@ class FoldHint(QObject):
 def missing_parts_of(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     """Return which parts, of "validation" and "test", the folds of the files lack.
 
-    For a protocol that makes the folds itself, nothing counts as lacking: a user who
-    leaves each query out, for instance, wants no validation part.
+    For a protocol that makes the folds itself, nothing counts as lacking: a
+    user who leaves each query out, for instance, wants no validation part.
     """
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):

@@ -57,8 +57,8 @@ class SelectPage(RunController):
         session = models.session
         runs = models.runs
 
-        # The form of the method, and the strip of runs with the memory forecast at the
-        # foot of the page.
+        # The form of the method, and the strip of runs with the memory forecast
+        # at the foot of the page.
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
@@ -115,8 +115,8 @@ class SelectPage(RunController):
 
     def join(self, pages: OtherPages) -> None:
         """Connect the page with other pages, once all controllers exist; some pages may be missing."""
-        # The slider of the curves. Its controller lives as long as its parent, this
-        # object.
+        # The slider of the curves. Its controller lives as long as its parent,
+        # this object.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )
@@ -133,8 +133,8 @@ class SelectPage(RunController):
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
 
-        # The page of features, if there is one, shows selections as they grow and the
-        # candidates of a step.
+        # The page of features, if there is one, shows selections as they grow
+        # and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
@@ -148,8 +148,8 @@ class SelectPage(RunController):
     def lay_out(self, panels_of: PanelsOf) -> Splitter:
         """Return the content of the page: the form, the curves, and a column of other parts' panels.
 
-        ``panels_of`` returns the panels for a place, such as "right". The column is
-        hidden while all of its panels are.
+        ``panels_of`` returns the panels for a place, such as "right". The
+        column is hidden while all of its panels are.
         """
         right = column("right", *panels_of("right"))
         right.setMinimumWidth(_MIN_RIGHT_WIDTH)

@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.layout import named, set_role
 class MemoryForecast(QObject):
     """Shows above the strip of runs how much memory a run of the present plan needs, for large data.
 
-    The estimate is made on a worker, as it needs the engine. Nothing is shown for data
-    that fit into one shard.
+    The estimate is made on a worker, as it needs the engine. Nothing is shown
+    for data that fit into one shard.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the key has changed after one of the signals
-        # `on`: other data, another plan, or other limits.
+        # The memory is estimated again if the key has changed after one of the
+        # signals `on`: other data, another plan, or other limits.
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -279,8 +279,8 @@ class RunCommands(Controller):
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
-            # `leave` stores the choice of a model with the run that was shown before;
-            # it does not apply to this one.
+            # `leave` stores the choice of a model with the run that was shown
+            # before; it does not apply to this one.
             leave(self._session, self._runs)
             self._session.select(None, None)
             self._runs.show(record)
@@ -288,8 +288,8 @@ class RunCommands(Controller):
     def _start(self, *, paused: bool) -> None:
         """Start a run of the form's plan, or resume the interrupted run of the same plan.
 
-        With ``paused``, the run is a new one, and begins paused, to be watched step by
-        step.
+        With ``paused``, the run is a new one, and begins paused, to be watched
+        step by step.
         """
         # The form must be valid, and the data divided as the plan says.
         dataset = self._session.dataset
@@ -300,8 +300,8 @@ class RunCommands(Controller):
         ):
             return
 
-        # No run starts without enough memory, or while one of the same plan can be
-        # resumed, waits or works.
+        # No run starts without enough memory, or while one of the same plan can
+        # be resumed, waits or works.
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return
@@ -319,9 +319,10 @@ class RunCommands(Controller):
                 self.said.emit(text.format(key=record.key))
                 return
 
-        # If no run works, the new one is shown at once. `leave` stores the choice of
-        # model of the run before; the new run begins with the model that validation
-        # selects, for which the chosen values and the chosen k are None.
+        # If no run works, the new one is shown at once. `leave` stores the
+        # choice of model of the run before; the new run begins with the model
+        # that validation selects, for which the chosen values and the chosen k
+        # are None.
         if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)

@@ -71,8 +71,8 @@ class RunController(PageController):
         self._measured = measured
         self._current = current
 
-        # The two panels of the page, and the heat map, which is drawn within the
-        # curves.
+        # The two panels of the page, and the heat map, which is drawn within
+        # the curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
@@ -81,8 +81,9 @@ class RunController(PageController):
         self.heat = self._heat.panel
         self.curves.add_map(self.heat)
 
-        # Whether the run that works is shown, what is being compiled before it, whether
-        # the heat map misses a path, and the last step that is not drawn yet.
+        # Whether the run that works is shown, what is being compiled before it,
+        # whether the heat map misses a path, and the last step that is not
+        # drawn yet.
         self._following = True
         self._preparation = ""
         self._heat_is_old = False
@@ -101,8 +102,8 @@ class RunController(PageController):
         current = self._current
         left_out = self._left_out
 
-        # A click in a panel inspects a candidate or a step; a double click chooses the
-        # step.
+        # A click in a panel inspects a candidate or a step; a double click
+        # chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
@@ -143,8 +144,8 @@ class RunController(PageController):
     @Slot(bool)
     def follow(self, following: bool) -> None:
         """Begin to show the run that works and the fold it works on, or stop following it."""
-        # `look_at` shows a run with its data and its plan; the method of the session of
-        # the same name shows a fold.
+        # `look_at` shows a run with its data and its plan; the method of the
+        # session of the same name shows a fold.
         self._following = following
         record = self._runs.current
         if following and record is not None:
@@ -179,8 +180,8 @@ class RunController(PageController):
     def _follow(self) -> None:
         """Mark the model; first draw everything anew for another run, fold, plan or convention.
 
-        A convention is a set of rules of measures, such as how documents without a label
-        count.
+        A convention is a set of rules of measures, such as how documents
+        without a label count.
         """
         view = self._current.shown
         convention = self._session.convention
@@ -217,8 +218,8 @@ class RunController(PageController):
         self._set_empty_texts()
         combinations = record.combinations if record else ()
 
-        # Whether there is a validation part, of the files or from inner folds, on which
-        # models are measured.
+        # Whether there is a validation part, of the files or from inner folds,
+        # on which models are measured.
         measured = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
@@ -257,8 +258,8 @@ class RunController(PageController):
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
         # The chosen model is on a path of the run, or on a "live" path that was
-        # computed for it alone. While all folds are shown there is none, but a mean
-        # path.
+        # computed for it alone. While all folds are shown there is none, but a
+        # mean path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -308,8 +309,8 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0.
 
-        The k is 0, too, if the best model of each fold is meant: then the place of the
-        choice, which is the k or round on the path, is None.
+        The k is 0, too, if the best model of each fold is meant: then the place
+        of the choice, which is the k or round on the path, is None.
         """
         record = self._current.shown.record
         # The inspected model, or None if it is the chosen one.
@@ -391,8 +392,8 @@ class RunController(PageController):
     def refresh(self) -> None:
         """Draw the heat map and the candidates of the newest step since the last call.
 
-        The window calls it at intervals, as drawing them at each step of a run would
-        take too long.
+        The window calls it at intervals, as drawing them at each step of a run
+        would take too long.
         """
         if self._heat_is_old:
             self._draw_heat()
@@ -407,9 +408,9 @@ class RunController(PageController):
         ):
             return
 
-        # The page of features shows the selection of the path that grows or, if the
-        # path has ended meanwhile, of the finished path. A unit of work is a fold and
-        # the position of a combination.
+        # The page of features shows the selection of the path that grows or, if
+        # the path has ended meanwhile, of the finished path. A unit of work is
+        # a fold and the position of a combination.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -449,8 +450,8 @@ class RunController(PageController):
                 )
             return
 
-        # One fold: the finished path with the measures in use, or the steps of a
-        # growing path.
+        # One fold: the finished path with the measures in use, or the steps of
+        # a growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -473,8 +474,8 @@ class RunController(PageController):
 
     def _set_empty_texts(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
-        # `absence` turns a text on what to do into one that fits the present state, for
-        # example while a study is being read.
+        # `absence` turns a text on what to do into one that fits the present
+        # state, for example while a study is being read.
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
@@ -541,8 +542,9 @@ class RunController(PageController):
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step.
 
-        ``divisor`` makes their scores comparable between folds: it is the number of
-        training documents if the scores are sums over documents, else 1.
+        ``divisor`` makes their scores comparable between folds: it is the
+        number of training documents if the scores are sums over documents, else
+        1.
         """
         # A method without a score of candidates has nothing to compare.
         dataset = self._current.shown.dataset
@@ -572,8 +574,8 @@ class RunController(PageController):
     def _draw_event(self, record: RunRecord, event: Event) -> None:
         """Draw an event of the shown run; while following it, show the fold that it works on.
 
-        A unit is the work on one combination of parameters on one fold; its path has a
-        step for each model.
+        A unit is the work on one combination of parameters on one fold; its
+        path has a step for each model.
         """
         if record is not self._current.shown.record:
             return
@@ -589,9 +591,9 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each path. On one fold, a path whose
-            # steps were announced is drawn already, and only one that came as a whole
-            # is not.
+            # The mean over folds changes with each path. On one fold, a path
+            # whose steps were announced is drawn already, and only one that
+            # came as a whole is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -618,8 +620,8 @@ class RunController(PageController):
     def _values_of_path(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a path on the axes of the plan; None if there is no such path.
 
-        ``key`` is the position of the path's combination, or LIVE or PROBE for the path
-        of the chosen or the inspected model that no run has.
+        ``key`` is the position of the path's combination, or LIVE or PROBE for
+        the path of the chosen or the inspected model that no run has.
         """
         record = self._current.shown.record
         model = self._current.model

@@ -58,8 +58,8 @@ class ParameterSection(QWidget):
     ----------
     theme : Theme
     prefix : str
-        Prefix of the fields' names, needed if two sections may show parameters of the
-        same name.
+        Prefix of the fields' names, needed if two sections may show parameters
+        of the same name.
     fold : str
         Name of *More options* in the settings.
 

@@ -30,8 +30,8 @@ from rankstudio.ui.plots.curves.curve_set import SmallestMark
 class ShownPaths:
     """Provides the measures along the paths of the shown run, by the measures and convention in use.
 
-    A convention is a set of rules of measures, such as how documents without a label
-    count.
+    A convention is a set of rules of measures, such as how documents without a
+    label count.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class ShownPaths:
     def by_present_convention(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the measures of a working run; empty if they follow another convention than the one in use.
 
-        In one plot, curves of two conventions could be mistaken for better and worse
-        models.
+        In one plot, curves of two conventions could be mistaken for better and
+        worse models.
         """
         record = self.current.shown.record
         return (
@@ -91,8 +91,8 @@ class ShownPaths:
     ) -> Mapping[str, Any]:
         """Return the measures of a path by the convention in use; empty until they are computed.
 
-        Left-out measures may cover the first steps only. With ``complete``, they are
-        omitted until they cover all steps.
+        Left-out measures may cover the first steps only. With ``complete``,
+        they are omitted until they cover all steps.
         """
         if self.problem:
             return {}
@@ -111,8 +111,8 @@ class ShownPaths:
 
         ``combination`` is its position in the run.
         """
-        # The keys of a run's paths are pairs: number of the fold, position of the
-        # combination.
+        # The keys of a run's paths are pairs: number of the fold, position of
+        # the combination.
         unit_keys = [
             (fold, position)
             for fold, position in sorted(record.paths)
@@ -133,9 +133,9 @@ def smallest_model(
 ) -> tuple[SmallestMark, int] | None:
     """Return a mark at the smallest model not significantly worse than the best one, and the best one's k.
 
-    Both are models of the chosen model's path, and they may be the same. None if the
-    path has no p-values. The tests use the measure that chooses the model, even if
-    another measure is shown.
+    Both are models of the chosen model's path, and they may be the same. None
+    if the path has no p-values. The tests use the measure that chooses the
+    model, even if another measure is shown.
     """
     pair = smallest_set(*_tested_path(model, record), model.position)
     if pair is None:
@@ -165,8 +165,8 @@ def _tested_path(
 ) -> tuple[Plan, PathResult]:
     """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run.
 
-    The plan belongs to the path: it names the measure that selects the model. A live
-    model was computed at once, and no run has its path.
+    The plan belongs to the path: it names the measure that selects the model. A
+    live model was computed at once, and no run has its path.
     """
     run_path = (
         None

@@ -58,8 +58,8 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
-        # Stops are the values of the grid; if paths are fast to compute (the plan is
-        # live), there are finer ones between them.
+        # Stops are the values of the grid; if paths are fast to compute (the
+        # plan is live), there are finer ones between them.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live
@@ -75,8 +75,8 @@ class SliderController(QObject):
         if axis is None:
             return
 
-        # The slider is set only if its stops have changed, so that it stays where it is
-        # dragged.
+        # The slider is set only if its stops have changed, so that it stays
+        # where it is dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered

@@ -513,8 +513,8 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                # The commands of plug-ins' pages follow those of the window's own
-                # pages, which are directly before the submenu "pages".
+                # The commands of plug-ins' pages follow those of the window's
+                # own pages, which are directly before the submenu "pages".
                 if command is not None and command.key == "pages":
                     for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)
@@ -531,8 +531,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default argument binds the function of this
-            # iteration.
+            # `triggered` passes a bool; the default argument binds the function
+            # of this iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:
@@ -579,8 +579,8 @@ def menus_with(
 ) -> Mapping[str, Sequence[Command | None]]:
     """Return the commands of each menu by its name, with those of plug-ins; None for a line between two.
 
-    Each command is in the menu that it names (else in *Run*), after the command that it
-    names or at the end.
+    Each command is in the menu that it names (else in *Run*), after the command
+    that it names or at the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
     for part_command in contributed:
@@ -628,8 +628,8 @@ def enabled_commands(models: Models) -> dict[str, bool]:
 
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
-    # Documents may be missing if only the results of a study are open, and the plan may
-    # want other folds or other values than those that were read.
+    # Documents may be missing if only the results of a study are open, and the
+    # plan may want other folds or other values than those that were read.
     is_ready = models.session.has_documents and models.session.data_match_plan
     shown_run = models.runs.shown
     current_run = models.runs.current
@@ -637,8 +637,8 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
 
-    # A step begins a paused run, or continues one. Left-out measures cannot be switched
-    # off while the plan selects by them (`brought`).
+    # A step begins a paused run, or continues one. Left-out measures cannot be
+    # switched off while the plan selects by them (`brought`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

@@ -70,8 +70,8 @@ class AnalysisDialog(QDialog):
     ----------
     theme : Theme
     models : Models
-        The open data, the plan and the shown run, which are analyzed; sealed test parts
-        are left out.
+        The open data, the plan and the shown run, which are analyzed; sealed
+        test parts are left out.
     entries : Mapping of str to Analysis
         The analyses by their keys; at least one.
     parent : QWidget, optional
@@ -98,8 +98,8 @@ class AnalysisDialog(QDialog):
         self._models = models
         self._entries = entries
 
-        # What is analyzed, such as "run 3 on MQ2008", why the last computation failed,
-        # the note below each table, and the warnings of the result.
+        # What is analyzed, such as "run 3 on MQ2008", why the last computation
+        # failed, the note below each table, and the warnings of the result.
         self._subject_name = ""
         self._problem = ""
         self._notes: list[str] = []
@@ -270,8 +270,8 @@ class AnalysisDialog(QDialog):
         record = self._models.current.shown.record
         plan = session.plan
 
-        # An analysis of data is that of the shown fold, which the command names; while
-        # all folds are shown, it names none.
+        # An analysis of data is that of the shown fold, which the command
+        # names; while all folds are shown, it names none.
         if entry.needs is Needs.DATA:
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
         stored_run = None if record is None else record.stored
@@ -283,9 +283,9 @@ class AnalysisDialog(QDialog):
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
         """Return a function that makes the subject of an analysis, and the name of the subject.
 
-        The subject is what the analysis needs: a training part, the folds, a plan on
-        them, or a run. The function is None if there is none; it leaves out test parts
-        that are sealed.
+        The subject is what the analysis needs: a training part, the folds, a
+        plan on them, or a run. The function is None if there is none; it leaves
+        out test parts that are sealed.
         """
         session = self._models.session
         dataset = session.dataset
@@ -346,9 +346,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis (one that is not RankStudio's own) may take
-        # long to return its command. It is called only when the button is pressed;
-        # here, a command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's own)
+        # may take long to return its command. It is called only when the button
+        # is pressed; here, a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -370,8 +370,8 @@ class AnalysisDialog(QDialog):
         else:
             self.message.setText(tr("This analysis needs open data."))
 
-        # The line at the foot says what the shown tables are about, or what failed
-        # after some of them were there.
+        # The line at the foot says what the shown tables are about, or what
+        # failed after some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
@@ -414,8 +414,8 @@ class AnalysisDialog(QDialog):
 
         The index is part of the view's name. The first column of texts stretches.
         """
-        # Columns that are not texts are numbers, and are aligned to the right. Without
-        # texts, the first column stretches.
+        # Columns that are not texts are numbers, and are aligned to the right.
+        # Without texts, the first column stretches.
         stretched_column = min(table.text_columns, default=0)
         columns = [
             Column(
@@ -430,8 +430,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # Rows are distinguished by their identity (`id`), as they have no key of their
-        # own.
+        # Rows are distinguished by their identity (`id`), as they have no key
+        # of their own.
         view = TableView(
             self._theme,
             columns,

@@ -29,8 +29,8 @@ class ChipBar(QWidget):
     Attributes
     ----------
     choice, form : Chip
-        Chips on a model that was chosen by hand, and on a form that differs from the
-        shown run.
+        Chips on a model that was chosen by hand, and on a form that differs
+        from the shown run.
     """
 
     def __init__(self, menus: QMenuBar) -> None:
@@ -40,8 +40,8 @@ class ChipBar(QWidget):
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
 
-        # The text of the choice is never cut; where there is little room, that of the
-        # form is.
+        # The text of the choice is never cut; where there is little room, that
+        # of the form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         row = fill(
             QHBoxLayout(self),
@@ -58,8 +58,8 @@ class ChipBar(QWidget):
     def lie_beside_menus(self) -> None:
         """Place the bar beside the menus, and follow changes of the menu bar's size.
 
-        A corner widget of the menu bar would keep its first width, as Qt asks for the
-        width only once.
+        A corner widget of the menu bar would keep its first width, as Qt asks
+        for the width only once.
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)

@@ -36,19 +36,20 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     """Return the entries that contain every typed word, the best matches first.
 
-    Entries with all typed words as whole words come first ("Theme › Light" before
-    "LightGBM" for "light"), then entries whose words begin with the typed words, then
-    all others. In each of these groups, entries that begin with the typed text come
-    first. Otherwise, the entries keep their order. An empty text matches all entries.
+    Entries with all typed words as whole words come first ("Theme › Light"
+    before "LightGBM" for "light"), then entries whose words begin with the
+    typed words, then all others. In each of these groups, entries that begin
+    with the typed text come first. Otherwise, the entries keep their order. An
+    empty text matches all entries.
     """
     typed_words = typed.lower().split()
 
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
         """Return a sort key of two parts, of which lower values come first.
 
-        The first part is 0 if the typed words are whole words of the entry, 1 if they
-        begin its words, else 2. The second part is False if the entry begins with the
-        typed text. Uses `typed_words` of the function.
+        The first part is 0 if the typed words are whole words of the entry, 1
+        if they begin its words, else 2. The second part is False if the entry
+        begins with the typed text. Uses `typed_words` of the function.
         """
         text = entry.text.lower()
         entry_words = text.split()
@@ -56,8 +57,8 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
 
-        # For each typed word, the beginnings of the entry's words that are as long as
-        # it.
+        # For each typed word, the beginnings of the entry's words that are as
+        # long as it.
         beginnings = {
             entry_word[: len(word)]
             for word in typed_words

@@ -172,8 +172,8 @@ class GuideWindow(QMainWindow):
     @Slot()
     def find_next(self) -> None:
         """Select the next occurrence of the typed text: on this page, then on later and on earlier pages."""
-        # `find` goes on from the present selection, and returns whether it has found
-        # the text on the rest of this page.
+        # `find` goes on from the present selection, and returns whether it has
+        # found the text on the rest of this page.
         text = self.field.text().strip()
         if not text or self._browser.find(text):
             return
@@ -181,8 +181,8 @@ class GuideWindow(QMainWindow):
         current_page = Path(self._browser.source().path()).name
         start = pages.index(current_page) + 1 if current_page in pages else 0
         for name in (*pages[start:], *pages[:start]):
-            # The file has marks of Markdown as well, so that the text that it contains
-            # may not be on the shown page.
+            # The file has marks of Markdown as well, so that the text that it
+            # contains may not be on the shown page.
             if text.lower() in guide(name).read_text(encoding="utf-8").lower():
                 self.open(QUrl(name))
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
@@ -195,8 +195,8 @@ class GuideWindow(QMainWindow):
     def _scroll_to(self, fragment: str) -> None:
         """Scroll to a heading, or to a term of the glossary, which is selected.
 
-        ``fragment`` is its text as in an address, in lower case with hyphens; nothing is
-        done for "" and for an unknown one.
+        ``fragment`` is its text as in an address, in lower case with hyphens;
+        nothing is done for "" and for an unknown one.
         """
         block = self._browser.document().begin()
         while fragment and block.isValid():
@@ -281,8 +281,8 @@ class GuideWindow(QMainWindow):
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
 
-        # Without an edit block, each change lays out the whole page, which takes half a
-        # minute if tables are long.
+        # Without an edit block, each change lays out the whole page, which
+        # takes half a minute if tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
@@ -410,8 +410,8 @@ class Help(QObject):
     def offer_crash_report(self, reports: CrashReports) -> None:
         """Show that the program crashed the last time, and offer to copy the crash report.
 
-        The report is deleted after it is copied, or after the user has closed the
-        message.
+        The report is deleted after it is copied, or after the user has closed
+        the message.
         """
         text = tr("RankStudio failed unexpectedly the last time.")
 

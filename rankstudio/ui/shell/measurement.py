@@ -54,8 +54,8 @@ class MeasurementController(Controller):
         self._session = models.session
         self._window = parent
 
-        # While this command is checked, the shown measure selects the model of each
-        # run.
+        # While this command is checked, the shown measure selects the model of
+        # each run.
         choose_action = commands["choose_by"]
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)
@@ -94,8 +94,8 @@ class MeasurementController(Controller):
     def look_by(self, key: str) -> None:
         """Measure the runs by another convention; without a shown run, change the plan's convention.
 
-        ``key`` names a set of rules of measures, such as how documents without a label
-        count.
+        ``key`` names a set of rules of measures, such as how documents without
+        a label count.
         """
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
@@ -115,8 +115,8 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
 
-        # The message names the measure and the rules (the convention) by which it
-        # counts.
+        # The message names the measure and the rules (the convention) by which
+        # it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(
@@ -148,8 +148,8 @@ class SealController(Controller):
         self._status = status
         self._session = models.session
 
-        # A sealed test part is hidden until the user breaks the seal. Each sealing and
-        # unsealing is a mark, which a study stores with its time.
+        # A sealed test part is hidden until the user breaks the seal. Each
+        # sealing and unsealing is a mark, which a study stores with its time.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -176,8 +176,8 @@ class SealController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show in the menu and in the status bar whether the test part is sealed."""
-        # setChecked emits `toggled` as a click does, but only the user may break a
-        # seal.
+        # setChecked emits `toggled` as a click does, but only the user may
+        # break a seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)
@@ -213,8 +213,8 @@ class SealController(Controller):
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
     """Return whether the test part is sealed, and how often it was shown, for the status bar.
 
-    ``marks`` are the sealings and unsealings of the study, of all its datasets. Return
-    "" for a test part that was never sealed.
+    ``marks`` are the sealings and unsealings of the study, of all its datasets.
+    Return "" for a test part that was never sealed.
     """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")

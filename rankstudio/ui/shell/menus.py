@@ -140,8 +140,9 @@ class Menus(QObject):
         self._settings = settings
         self._paused: bool | None = None  # None before the action is first set
 
-        # What a choice in a menu does, by the name of the menu; the function takes the
-        # key of the chosen entry. The key "" asks for another measure.
+        # What a choice in a menu does, by the name of the menu; the function
+        # takes the key of the chosen entry. The key "" asks for another
+        # measure.
         self._choice_functions: dict[str, Callable[[str], object]] = {
             "measure": lambda key: (
                 session.show_measure(key) if key else self.measureAsked.emit()
@@ -171,8 +172,8 @@ class Menus(QObject):
             action = menu.addAction(Path(path).name or path)
             action.setToolTip(plain(path))
 
-            # `triggered` passes whether the action is checked, which is ignored; the
-            # default value binds the path of this entry.
+            # `triggered` passes whether the action is checked, which is
+            # ignored; the default value binds the path of this entry.
             action.triggered.connect(
                 lambda _=False, path=path: self.recentChosen.emit(path)
             )
@@ -211,8 +212,8 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        # the theme does not emit `changed` if the system's theme is the same as the
-        # chosen one
+        # the theme does not emit `changed` if the system's theme is the same as
+        # the chosen one
         self._fill()
 
     @Slot()
@@ -230,8 +231,8 @@ class Menus(QObject):
         )
         self._toolbar.measure_button.setToolTip(plain(current))
 
-        # How data are read: missing values and scaling. The names of these menus are
-        # attributes of the plan.
+        # How data are read: missing values and scaling. The names of these
+        # menus are attributes of the plan.
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice(
@@ -286,8 +287,8 @@ class Menus(QObject):
 
     def _choose(self, name: str, key: str) -> None:
         """Carry out the choice of an entry, by its key, in the menu of a name."""
-        # Qt has marked the chosen entry, but a choice may be canceled, or take effect
-        # later only.
+        # Qt has marked the chosen entry, but a choice may be canceled, or take
+        # effect later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()
@@ -426,8 +427,8 @@ class BackendMenu(QObject):
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
         """Ask for the memory limit, and again after an invalid answer.
 
-        ``problem`` says why the last answer was invalid, and ``text`` is that answer,
-        which can be corrected; by default there was none.
+        ``problem`` says why the last answer was invalid, and ``text`` is that
+        answer, which can be corrected; by default there was none.
         """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
@@ -446,8 +447,8 @@ class BackendMenu(QObject):
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
         """Ask for a line of text, and return it; return None if the user cancels the dialog.
 
-        ``label`` is the question, ``text`` the answer that is proposed, and ``name`` the
-        object name of the dialog.
+        ``label`` is the question, ``text`` the answer that is proposed, and
+        ``name`` the object name of the dialog.
         """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)

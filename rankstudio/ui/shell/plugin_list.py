@@ -141,8 +141,8 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
     rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
 
-    # Methods of packages are in the rows of their plug-ins; RankStudio's own ones have
-    # no origin. The others were added from files in this session.
+    # Methods of packages are in the rows of their plug-ins; RankStudio's own
+    # ones have no origin. The others were added from files in this session.
     for entry in all_methods:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append(

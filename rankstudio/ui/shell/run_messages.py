@@ -18,10 +18,11 @@ _PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 class RunMessages(QObject):
     """Shows the message of a run when the run ends, and later whenever the run is shown.
 
-    The message is hidden while another run, or a page that shows no run, is visible. A message that the user
-    has closed is not shown again. A warning that was visible long enough is only added to the kept messages
-    when the run is shown again. Texts of :meth:`note` are hidden when another page or run is shown, or a run
-    begins.
+    The message is hidden while another run, or a page that shows no run, is
+    visible. A message that the user has closed is not shown again. A warning
+    that was visible long enough is only added to the kept messages when the run
+    is shown again. Texts of :meth:`note` are hidden when another page or run is
+    shown, or a run begins.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ class RunMessages(QObject):
     def _say(self, key: int | None) -> None:
         """Show the message of a run, by its number, instead of the last one; None shows no message.
 
-        A warning that the user has seen long enough is only put into the list of kept
-        messages.
+        A warning that the user has seen long enough is only put into the list
+        of kept messages.
         """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]

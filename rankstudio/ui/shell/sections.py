@@ -27,8 +27,8 @@ from rankstudio.ui.widgets import CoveredNumber
 class Sections(QObject):
     """Makes the pages, and connects them with each other and with the parts of plug-ins.
 
-    The controller of each page of the window itself is also an attribute, named by the
-    key of the page.
+    The controller of each page of the window itself is also an attribute, named
+    by the key of the page.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class Sections(QObject):
         for command_controller in self.contributed.command_controllers:
             command_controller.join(self)
 
-        # Buttons in some panels that choose the inspected model. Each controller
-        # returns its panels with such a button, and for each a function that returns
-        # whether a model is inspected there.
+        # Buttons in some panels that choose the inspected model. Each
+        # controller returns its panels with such a button, and for each a
+        # function that returns whether a model is inspected there.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():
@@ -160,8 +160,8 @@ class Sections(QObject):
     def _make_pages(self) -> dict[str, Page]:
         """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet.
 
-        The rail is the column of buttons at the left. Other pages are made when first
-        shown.
+        The rail is the column of buttons at the left. Other pages are made when
+        first shown.
         """
         # Widgets above the contents, by the keys of the pages.
         heads = {

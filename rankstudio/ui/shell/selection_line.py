@@ -41,11 +41,11 @@ class SelectionPart:
     Attributes
     ----------
     text : str
-        The selection: "fold 3"; "" if there is nothing to select, and the part is not
-        shown.
+        The selection: "fold 3"; "" if there is nothing to select, and the part
+        is not shown.
     entries : callable
-        Returns the values that can be selected, with their texts; called when the menu
-        opens.
+        Returns the values that can be selected, with their texts; called when
+        the menu opens.
     chosen : object
         The selected value.
     """
@@ -72,8 +72,8 @@ class SelectionLine(QWidget):
         super().__init__()
         named(self, "selection-line", tr("selection"))
 
-        # What is shown; and for each key of `PARTS` its button, and the arrow before
-        # it.
+        # What is shown; and for each key of `PARTS` its button, and the arrow
+        # before it.
         self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
@@ -187,8 +187,8 @@ class SelectionLine(QWidget):
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
 
-            # Shorten the longest text until all have room, or until it is as short as
-            # the next longest one.
+            # Shorten the longest text until all have room, or until it is as
+            # short as the next longest one.
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
@@ -360,12 +360,12 @@ class SelectionController(QObject):
     def _choose(self, part: str, value: object) -> None:
         """Select a value in a part of the line, by the part's key in `PARTS`.
 
-        None, where it is offered, selects all folds, or what validation selected. For
-        data, the value is a path, or `OPEN` to ask for one.
+        None, where it is offered, selects all folds, or what validation
+        selected. For data, the value is a path, or `OPEN` to ask for one.
         """
-        # `look_at` shows another run, with its data and its plan. The method of the
-        # same name of the current model inspects one: by its values on the axes of the
-        # plan, and its k or round.
+        # `look_at` shows another run, with its data and its plan. The method of
+        # the same name of the current model inspects one: by its values on the
+        # axes of the plan, and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -385,9 +385,9 @@ class SelectionController(QObject):
 
         None stands for the model that validation selected.
         """
-        # Only a model with values can be inspected. If models are chosen at once
-        # (without a run, or with parameters that no run has), None for the values and
-        # for the size chooses the model that validation selected.
+        # Only a model with values can be inspected. If models are chosen at
+        # once (without a run, or with parameters that no run has), None for the
+        # values and for the size chooses the model that validation selected.
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.

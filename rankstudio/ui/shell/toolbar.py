@@ -72,8 +72,8 @@ class ActionButton(QPushButton):
 class MainToolBar(QToolBar):
     """The toolbar: open, run, the selection line, measure, convention, export and theme.
 
-    In a narrow window it hides some buttons and texts, so that the selection line has
-    room.
+    In a narrow window it hides some buttons and texts, so that the selection
+    line has room.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ class MainToolBar(QToolBar):
     def _fit(self) -> None:
         """Hide as many buttons and texts as needed to make the selection line wide enough.
 
-        The width that it needs does not depend on its present text, so that a click that
-        changes the text moves no button. There are five steps, each of which frees some
-        width: two buttons are hidden until a usual line fits; then the texts of two
-        buttons, and two more buttons, until a shortened line fits. The level is the
-        number of steps in force.
+        The width that it needs does not depend on its present text, so that a
+        click that changes the text moves no button. There are five steps, each
+        of which frees some width: two buttons are hidden until a usual line
+        fits; then the texts of two buttons, and two more buttons, until a
+        shortened line fits. The level is the number of steps in force.
         """
-        # The widths are exact to the pixel: a step is undone at the same width at which
-        # it is done.
+        # The widths are exact to the pixel: a step is undone at the same width
+        # at which it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
         freed_widths = [
@@ -174,8 +174,8 @@ class MainToolBar(QToolBar):
         ]
         freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
 
-        # Size hints are known before the layout. They do not contain what the present
-        # level has hidden.
+        # Size hints are known before the layout. They do not contain what the
+        # present level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
         line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
@@ -191,8 +191,8 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden: buttons from the third on come one
-        # step later, after the step of the texts.
+        # The step at which each button is hidden: buttons from the third on
+        # come one step later, after the step of the texts.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)

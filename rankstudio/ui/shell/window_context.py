@@ -170,8 +170,8 @@ class WindowContext(QObject):
     def on_change(self, callback: Callable[[], object]) -> None:
         """Call a function now, and whenever something that the window shows has changed.
 
-        It is called only while the widget can be seen, once for several changes at a
-        time. An error is shown in the place of the widget.
+        It is called only while the widget can be seen, once for several changes
+        at a time. An error is shown in the place of the widget.
 
         Parameters
         ----------
@@ -196,8 +196,8 @@ class WindowContext(QObject):
         *arguments
             Its arguments.
         show : callable
-            Called on the window's thread with the result. Results of earlier calls that arrive later are
-            dropped.
+            Called on the window's thread with the result. Results of earlier
+            calls that arrive later are dropped.
         """
         self._background.compute(
             partial(function, *arguments),
@@ -234,8 +234,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    The window waits for its workers when it closes. It does not wait for these threads,
-    as a function of a plug-in may never return.
+    The window waits for its workers when it closes. It does not wait for these
+    threads, as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)

@@ -85,8 +85,8 @@ class PageRail(ButtonChoice):
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
-            # Qt unchecks a button only while neither the group nor the button is
-            # exclusive.
+            # Qt unchecks a button only while neither the group nor the button
+            # is exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)
@@ -155,8 +155,8 @@ class Workspace(QWidget):
     ----------
     theme : Theme
     pages : dict of str to Page
-        Pages by the keys of their entries. A page without a button on the rail is added
-        when first shown.
+        Pages by the keys of their entries. A page without a button on the rail
+        is added when first shown.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
     make : callable, optional
@@ -213,8 +213,8 @@ class Workspace(QWidget):
     def page_for(self, key: str) -> Page:
         """Return the page of a key.
 
-        A page that does not exist yet is made, gets its layout of the last session, and
-        is added to the pages.
+        A page that does not exist yet is made, gets its layout of the last
+        session, and is added to the pages.
         """
         if key not in self._pages:
             assert self._make is not None
@@ -273,14 +273,15 @@ class Workspace(QWidget):
     def toggle_whole_page(self) -> None:
         """Let the panel with the keyboard focus fill its page, or put it back into its place.
 
-        The panel is put back if it fills the page already, or is in a window of its own.
-        If no panel has the focus, the one that fills the shown page is put back.
+        The panel is put back if it fills the page already, or is in a window of
+        its own. If no panel has the focus, the one that fills the shown page is
+        put back.
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
 
-        # The focused panel may be in its own window, and belong to any page; a page
-        # ignores a panel that it does not have.
+        # The focused panel may be in its own window, and belong to any page; a
+        # page ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)

@@ -106,8 +106,8 @@ def _looks_like_data(path: Path) -> bool:
 
 def _file_filter(entry: DataFormat) -> str:
     """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)"."""
-    # A format without a suffix of its own may have "" among its endings, which would
-    # let through all files.
+    # A format without a suffix of its own may have "" among its endings, which
+    # would let through all files.
     endings = [
         ending + compressed
         for ending in entry.endings
@@ -120,8 +120,8 @@ def _file_filter(entry: DataFormat) -> str:
 def kind_of(path: Path) -> str:
     """Return the kind of a path by names alone: "dataset" for a folder of folds, "fold" for one fold.
 
-    Files are of the kinds "study", "plan", "table", or "file" for other data. The kind
-    is "" for what cannot be opened, or not be read.
+    Files are of the kinds "study", "plan", "table", or "file" for other data.
+    The kind is "" for what cannot be opened, or not be read.
     """
     try:
         if path.is_dir():
@@ -161,8 +161,8 @@ class _IconModel(QIdentityProxyModel):
     ) -> Any:
         """Return our own icon for a path that can be opened, and all other data as they are.
 
-        Qt calls it for each property (role) of each cell; the name, with the icon, is
-        in column 0.
+        Qt calls it for each property (role) of each cell; the name, with the
+        icon, is in column 0.
         """
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
@@ -175,9 +175,9 @@ class _IconModel(QIdentityProxyModel):
 class OpenDialog(QFileDialog):
     """A dialog to choose a data file, the files of a fold, a folder with folds, a plan or a study.
 
-    Qt's dialogs choose either files or folders. This dialog accepts a folder that is a
-    dataset or a fold when the folder is chosen or double-clicked, and enters any other
-    folder.
+    Qt's dialogs choose either files or folders. This dialog accepts a folder
+    that is a dataset or a fold when the folder is chosen or double-clicked, and
+    enters any other folder.
 
     Parameters
     ----------
@@ -191,8 +191,8 @@ class OpenDialog(QFileDialog):
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
 
-        # The desktop's own dialog does not show our icons, and chooses either files or
-        # folders.
+        # The desktop's own dialog does not show our icons, and chooses either
+        # files or folders.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
@@ -413,8 +413,9 @@ class ColumnsDialog(QDialog):
 
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
-        # Columns are positions in `names` and -1 for none. A column has no name ("") if
-        # the file gives it none; such a column cannot be left out by name.
+        # Columns are positions in `names` and -1 for none. A column has no name
+        # ("") if the file gives it none; such a column cannot be left out by
+        # name.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -424,9 +425,9 @@ class ColumnsDialog(QDialog):
         ]
         features = sorted(self._features - role_columns)
 
-        # Two columns of a file may have one name. If one of them is a feature and the
-        # other is left out, the features have to be listed, as leaving out the name
-        # would leave out both.
+        # Two columns of a file may have one name. If one of them is a feature
+        # and the other is left out, the features have to be listed, as leaving
+        # out the name would leave out both.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)
@@ -460,11 +461,11 @@ class ColumnsDialog(QDialog):
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges.
 
-        The data of an entry are the number of its column, -1 for none. Judges are
-        columns with further labels of the same documents.
+        The data of an entry are the number of its column, -1 for none. Judges
+        are columns with further labels of the same documents.
         """
-        # A file with the sizes of the queries may be there instead of a column of
-        # queries.
+        # A file with the sizes of the queries may be there instead of a column
+        # of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -501,8 +502,8 @@ class ColumnsDialog(QDialog):
     def _table_columns(self) -> list[Column]:
         """Return the columns of the dialog's table, of which each row is a column of the file.
 
-        They are a tick for features, the name, the role, and a column for each of the
-        first documents, with its value.
+        They are a tick for features, the name, the role, and a column for each
+        of the first documents, with its value.
         """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
@@ -525,15 +526,15 @@ class ColumnsDialog(QDialog):
     def _preselect_roles(self, specified: DataColumns) -> None:
         """Select the role of each column as it is specified, or recognized by the column's name.
 
-        The roles are query, label, part, document, further judge and feature. A column
-        of text is not a feature.
+        The roles are query, label, part, document, further judge and feature. A
+        column of text is not a feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
 
-        # The first of three attempts that succeeds: by the specification, by the usual
-        # names, and without queries, which recognizes the other roles if the column of
-        # the query is unknown. If all fail, `layout` is None.
+        # The first of three attempts that succeeds: by the specification, by
+        # the usual names, and without queries, which recognizes the other roles
+        # if the column of the query is unknown. If all fail, `layout` is None.
         one_ranking = DataColumns(no_queries=True)
         layout = (
             preview.recognised(specified)
@@ -563,9 +564,9 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # `judges` are all columns of labels. The chosen label is that of one judge, and
-        # not among the others. Without a specification, all columns of numbers that
-        # have no other role are features.
+        # `judges` are all columns of labels. The chosen label is that of one
+        # judge, and not among the others. Without a specification, all columns
+        # of numbers that have no other role are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -648,14 +649,14 @@ class ColumnsDialog(QDialog):
         qid, label, part = self._roles()
         document = self._document.currentData()
 
-        # The text of the cell because of which the dialog is shown, if it is to be read
-        # as a missing value.
+        # The text of the cell because of which the dialog is shown, if it is to
+        # be read as a missing value.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed, without those that have
-        # another role. A list of a single label has no meaning.
+        # With other judges, all label columns are listed, without those that
+        # have another role. A list of a single label has no meaning.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -696,8 +697,8 @@ class ColumnsDialog(QDialog):
             else tr("comment")
         )
 
-        # Texts of roles by the numbers of columns; of several roles of a column, the
-        # last one is shown.
+        # Texts of roles by the numbers of columns; of several roles of a
+        # column, the last one is shown.
         roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
         roles |= dict.fromkeys(self._judges, tr("other label"))
         roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
@@ -745,8 +746,8 @@ class ColumnsDialog(QDialog):
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # With the text as a missing value, more columns have only numbers: these are
-        # the ones that were texts without it.
+        # With the text as a missing value, more columns have only numbers:
+        # these are the ones that were texts without it.
         if is_missing:
             self._features |= {
                 i
@@ -769,8 +770,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and whether its first values are numbers or missing."""
-        # The user may have chosen to read the text, because of which the dialog is
-        # shown, as a missing value, too.
+        # The user may have chosen to read the text, because of which the dialog
+        # is shown, as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
@@ -787,8 +788,8 @@ class ColumnsDialog(QDialog):
 def _document_column(number: int, values: Sequence[str]) -> Column:
     """Return the column with the values of one of the first documents.
 
-    ``number`` counts documents from 1; ``values`` has the document's value in each
-    column of the file, which is a row of the table.
+    ``number`` counts documents from 1; ``values`` has the document's value in
+    each column of the file, which is a row of the table.
     """
     title = tr("document {number}").format(number=number)
     return Column(

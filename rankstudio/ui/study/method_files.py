@@ -48,8 +48,8 @@ class MethodFiles(Controller):
         self._session = models.session
         self._worker = models.task_worker
 
-        # Keys of the methods of each file, by its path. A key names the code, and is
-        # new for a changed file.
+        # Keys of the methods of each file, by its path. A key names the code,
+        # and is new for a changed file.
         self._method_keys: dict[str, tuple[str, ...]] = {}
 
         # of each file: keys of measures by their labels
@@ -232,21 +232,22 @@ class MethodFiles(Controller):
     ) -> None:
         """Replace the measures of an earlier version of a file in the plan by those of the present version.
 
-        ``measures`` has the key of each measure by its label. ``shows`` says whether to
-        add all measures of the file to the plan, and to show one. It is False for a file
-        with methods: measures that are functions take long, and a function may be a part
-        of a method.
+        ``measures`` has the key of each measure by its label. ``shows`` says
+        whether to add all measures of the file to the plan, and to show one. It
+        is False for a file with methods: measures that are functions take long,
+        and a function may be a part of a method.
         """
-        # The keys of the earlier version; a measure is the same if it has the same
-        # label.
+        # The keys of the earlier version; a measure is the same if it has the
+        # same label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
         def present_name(name: str) -> str:
             """Return the name of a measure in the present version of the file.
 
-            Return names of other measures as they are. Uses `old_keys` and `measures`,
-            the keys by labels in the earlier and in the present version.
+            Return names of other measures as they are. Uses `old_keys` and
+            `measures`, the keys by labels in the earlier and in the present
+            version.
             """
             # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")
@@ -268,8 +269,8 @@ class MethodFiles(Controller):
                 text, measures=names, select_by=present_name(plan.select_by)
             )
 
-        # The shown measure stays if it is one of the file; otherwise its first is
-        # shown.
+        # The shown measure stays if it is one of the file; otherwise its first
+        # is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
@@ -278,8 +279,9 @@ class MethodFiles(Controller):
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Choose a method of a file in the form: the first, or the new version of the present method.
 
-        A new version keeps the values of the parameters that it still has. The keys of
-        the methods are remembered, by which the next version is recognized.
+        A new version keeps the values of the parameters that it still has. The
+        keys of the methods are remembered, by which the next version is
+        recognized.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -297,8 +299,8 @@ class MethodFiles(Controller):
         }
         self.added.emit(chosen)
 
-        # A method that does not select features has no final ranker, and scores of a
-        # file belong to the method that read them.
+        # A method that does not select features has no final ranker, and scores
+        # of a file belong to the method that read them.
         changes = {
             "method": chosen.key,
             "ranker": plan.ranker if chosen.selects else "",
@@ -339,8 +341,8 @@ class MethodFiles(Controller):
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
         """Ask whether code may run, and show the code; return the answer.
 
-        ``named_by_plan`` is the key by which a plan names the code, and is shown if
-        there are no files; "" for a file that the user has chosen.
+        ``named_by_plan`` is the key by which a plan names the code, and is
+        shown if there are no files; "" for a file that the user has chosen.
         """
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
@@ -398,8 +400,9 @@ def _add_keys(
 ) -> RankStudioError | None:
     """Add the methods of a plan by their keys; called on the worker.
 
-    Return None, or an error, which may lead to a question. Files of code are searched in
-    ``folder``, and ``allowed`` says whether the user has allowed them.
+    Return None, or an error, which may lead to a question. Files of code are
+    searched in ``folder``, and ``allowed`` says whether the user has allowed
+    them.
     """
     from rankstudio.engine.methods.foreign.permission import add_code_of_plan  # noqa: PLC0415 - numba
 

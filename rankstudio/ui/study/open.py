@@ -127,9 +127,9 @@ class OpenController(Controller):
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
         """Set the functions that open files other than data, by their kinds.
 
-        Each takes a path; that of the kind "models" takes a list of paths, and that of
-        "code" the path of a plan and the function to call after the plan's methods are
-        known.
+        Each takes a path; that of the kind "models" takes a list of paths, and
+        that of "code" the path of a plan and the function to call after the
+        plan's methods are known.
         """
         self._openers = takers
 
@@ -193,8 +193,8 @@ class OpenController(Controller):
     def _ask_again(self, path: str, reading_plan: Plan, outcome: Outcome) -> None:
         """Ask for the information that is missing to open data, or report why they were not opened.
 
-        ``reading_plan`` is the plan that says how the data are read; ``outcome`` has the
-        error.
+        ``reading_plan`` is the plan that says how the data are read;
+        ``outcome`` has the error.
         """
         match outcome.error:
             case SeveralDatasetsError():
@@ -233,8 +233,8 @@ class OpenController(Controller):
         problem : str
             Why the program asks, as a sentence; "" if the user wants to be asked.
         cell : str
-            A text in a column of numbers, which may stand for a missing value; "" for
-            none.
+            A text in a column of numbers, which may stand for a missing value;
+            "" for none.
         """
         table_columns = DataColumns.of(reading_plan.columns)
 
@@ -326,14 +326,14 @@ class OpenController(Controller):
     def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
         """Open data whose columns are known.
 
-        ``reading_plan`` says all else about the reading, such as the scaling. The columns
-        are remembered, for the next time that the data are opened.
+        ``reading_plan`` says all else about the reading, such as the scaling.
+        The columns are remembered, for the next time that the data are opened.
         """
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
 
-        # Data with queries and a single ranking have different measures and selection
-        # criteria: the plan is kept only for data of the same kind.
+        # Data with queries and a single ranking have different measures and
+        # selection criteria: the plan is kept only for data of the same kind.
         keeps_plan = (
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
@@ -356,8 +356,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        Open its data later. If the run cannot be read, nothing is shown; `load_sample`
-        then opens the data.
+        Open its data later. If the run cannot be read, nothing is shown;
+        `load_sample` then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
@@ -421,8 +421,9 @@ class OpenController(Controller):
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
 
-        # A single file of judgments in the folder of the log is found when the log is
-        # opened. Others have to be passed on: one in another folder, or several ones.
+        # A single file of judgments in the folder of the log is found when the
+        # log is opened. Others have to be passed on: one in another folder, or
+        # several ones.
         is_elsewhere = any(
             Path(other).parent != Path(log).parent
             for other in other_paths
@@ -443,8 +444,8 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
-        # The kind of a file that another part of the window opens, such as a study;
-        # None for data and plans, which are opened here.
+        # The kind of a file that another part of the window opens, such as a
+        # study; None for data and plans, which are opened here.
         kind = next(
             (
                 kind
@@ -458,7 +459,8 @@ class OpenController(Controller):
             return
 
         # Methods whose code a plan names are added before the plan is read: the
-        # function for "code" gets the path of the plan, and what to call afterwards.
+        # function for "code" gets the path of the plan, and what to call
+        # afterwards.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:
@@ -492,8 +494,8 @@ class OpenController(Controller):
     def read_again(self, name: str, value: str) -> None:
         """Read the open data again with another policy for missing values or scaling.
 
-        ``name`` is the field of the plan that has the policy, ``value`` its new value.
-        Without open data, only the plan is changed.
+        ``name`` is the field of the plan that has the policy, ``value`` its new
+        value. Without open data, only the plan is changed.
         """
         if self._session.dataset is None:
             self._session.change(tr("how files are read"), **{name: value})
@@ -521,8 +523,8 @@ class OpenController(Controller):
         if data == SAMPLE or is_there(Path(data)):
             self._shows_data_when_open = False
 
-            # The finished run of the sample is in no study: a study that is opened
-            # again has its own runs.
+            # The finished run of the sample is in no study: a study that is
+            # opened again has its own runs.
             if data == SAMPLE and not self._settings.text("study/file"):
                 self._open_sample_run(plan)
             else:

@@ -25,8 +25,8 @@ class RunRestorer(Controller):
     """Gives the runs of an opened study their data.
 
     A run whose data are not open is shown with a stand-in, a dataset with the
-    information that the study has stored. The data are then opened from their path, and
-    replace the stand-in if they have not changed.
+    information that the study has stored. The data are then opened from their
+    path, and replace the stand-in if they have not changed.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class RunRestorer(Controller):
         previous_dataset = self._session.dataset
         self.look_at(record)
 
-        # Another dataset has emitted `datasetChanged`, after which the data are opened;
-        # for the same one, this has to be done here.
+        # Another dataset has emitted `datasetChanged`, after which the data are
+        # opened; for the same one, this has to be done here.
         if self._session.dataset is previous_dataset:
             self._open(record)
 
@@ -148,8 +148,8 @@ _DELAY_MILLISECONDS = 400
 class WaitingRuns(QObject):
     """Saves the plans of waiting runs, and offers them in the next session.
 
-    The plans are saved shortly after each change, as the process may be killed. A run
-    that has begun is stored in its study, which offers to resume it.
+    The plans are saved shortly after each change, as the process may be killed.
+    A run that has begun is stored in its study, which offers to resume it.
 
     Parameters
     ----------

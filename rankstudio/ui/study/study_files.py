@@ -167,8 +167,8 @@ class StudyFiles(Controller):
 
         def use_copy(_: None) -> None:
             """Make the copy the study of the window; forget an old file of the program's own."""
-            # A study without a name is in a file of the program's own, of no further
-            # use.
+            # A study without a name is in a file of the program's own, of no
+            # further use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
@@ -213,8 +213,8 @@ class StudyFiles(Controller):
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """Read a study on the worker, list its runs as they are read, and call ``show`` after the last one.
 
-        ``work`` yields an `OpenedStudy` and then a `RunRecord` for each run, or a
-        sentence on why the study is not read.
+        ``work`` yields an `OpenedStudy` and then a `RunRecord` for each run, or
+        a sentence on why the study is not read.
         """
         is_open = False
         self._path_being_opened = file
@@ -328,18 +328,19 @@ class StudyFiles(Controller):
     ) -> None:
         """Switch to another study, or a new one (None), and close the present one once its run has ended.
 
-        ``last_id`` is the number of the last run in the study, after which new runs are
-        numbered; ``seal_marks`` are the study's notes on sealed test parts.
+        ``last_id`` is the number of the last run in the study, after which new
+        runs are numbered; ``seal_marks`` are the study's notes on sealed test
+        parts.
         """
-        # The seal comes first, so that results of a sealed test part are not visible
-        # for a moment.
+        # The seal comes first, so that results of a sealed test part are not
+        # visible for a moment.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False
 
-        # The study is closed on the worker that also does the runs: so it waits for the
-        # end of a run that writes to the study.
+        # The study is closed on the worker that also does the runs: so it waits
+        # for the end of a run that writes to the study.
         if old_study is not None:
             self._settings.add_recent(str(old_study.path))
             self._models.run_worker.task(

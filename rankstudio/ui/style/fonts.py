@@ -36,8 +36,8 @@ _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 def family() -> str:
     """Return the font family: the system's or the bundled Inter, or "" (the default) without both.
 
-    This needs a running QGuiApplication. The result is cached, as it cannot change
-    while a program runs.
+    This needs a running QGuiApplication. The result is cached, as it cannot
+    change while a program runs.
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"
@@ -68,8 +68,8 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
     Parameters
     ----------
     size : int
-        Size in logical pixels, if ordinary text has the size `BASE`; scaled with the
-        present text size.
+        Size in logical pixels, if ordinary text has the size `BASE`; scaled
+        with the present text size.
     bold : bool
         Whether the font is semi-bold, the other bundled weight.
     """

@@ -26,8 +26,8 @@ SIZE = 16
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
     """Return an icon as a picture of ``size`` logical pixels in a color such as "#2f6fde".
 
-    ``ratio`` is the number of pixels of the screen per logical pixel; `name` is that of
-    a drawing in ``resources/icons``.
+    ``ratio`` is the number of pixels of the screen per logical pixel; `name` is
+    that of a drawing in ``resources/icons``.
     """
     side = round(size * ratio)
     key = f"{name}/{color}/{size}/{ratio}"
@@ -49,8 +49,8 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
 def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon:
     """Return an icon in the theme's present color of a role, sharp on all present screens.
 
-    For a screen that is added later, the theme draws the icons of :func:`set_icon`
-    again.
+    For a screen that is added later, the theme draws the icons of
+    :func:`set_icon` again.
 
     Parameters
     ----------
@@ -125,8 +125,9 @@ def set_icon(
 ) -> None:
     """Put an icon on a button or action and redraw it whenever the theme changes.
 
-    A second call replaces the first icon. For ``name``, ``role`` and ``size``, see
-    `icon`: the file of the drawing, its color in the theme, and its logical pixels.
+    A second call replaces the first icon. For ``name``, ``role`` and ``size``,
+    see `icon`: the file of the drawing, its color in the theme, and its logical
+    pixels.
     """
     old = target.findChild(
         QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly

@@ -282,8 +282,8 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 """)
 
 
-# Properties that are scaled with the text: font sizes, and heights from 18 pixels,
-# which hold a line of text.
+# Properties that are scaled with the text: font sizes, and heights from 18
+# pixels, which hold a line of text.
 _WITH_TEXT = re.compile(
     r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px"
 )
@@ -297,8 +297,8 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     colors : Colors
     images : mapping of str to str
         Paths of small pictures, which style sheets can only load from files:
-        ``chevron``, ``chevron_faint``, ``chevron_up``, ``chevron_right``, ``check``,
-        ``check_text``.
+        ``chevron``, ``chevron_faint``, ``chevron_up``, ``chevron_right``,
+        ``check``, ``check_text``.
     """
     # The sheet has $name for each color and picture. The field `dark` is no color.
     roles = {

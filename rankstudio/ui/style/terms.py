@@ -55,8 +55,8 @@ def glossary() -> dict[str, str]:
 
     Return {} without a glossary.
     """
-    # The glossary is a table in Markdown with lines such as "| fold | A part … |": a
-    # term and its meaning.
+    # The glossary is a table in Markdown with lines such as "| fold | A part …
+    # |": a term and its meaning.
     try:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -74,9 +74,9 @@ def glossary() -> dict[str, str]:
 class TermLabel(QLabel):
     """A label that may contain a term of the glossary, underlined with dots.
 
-    The tooltip of the term explains it. A click on the term opens the guide at it. So
-    do Enter, the space bar and F1 while the label has the focus, and F1 while the field
-    of the label has the focus.
+    The tooltip of the term explains it. A click on the term opens the guide at
+    it. So do Enter, the space bar and F1 while the label has the focus, and F1
+    while the field of the label has the focus.
     """
 
     def __init__(self) -> None:
@@ -89,19 +89,19 @@ class TermLabel(QLabel):
         Parameters
         ----------
         term : str
-            Term in the first column of the glossary; "" for none. A term that is not
-            there is ignored.
+            Term in the first column of the glossary; "" for none. A term that
+            is not there is ignored.
         word : str
-            Word for the term in the label's text, in the language of the window; by
-            default the whole text. Nothing is underlined while the text does not
-            contain the word.
+            Word for the term in the label's text, in the language of the
+            window; by default the whole text. Nothing is underlined while the
+            text does not contain the word.
         """
         self._term = term if term in glossary() else ""
         self._word = word
         self.setMouseTracking(bool(self._term))
         if self._term:
-            # Overriding `event` instead would call Python for every event of all the
-            # labels of a window.
+            # Overriding `event` instead would call Python for every event of
+            # all the labels of a window.
             self.installEventFilter(self)
         self.follow_text()
         self.update()
@@ -134,8 +134,8 @@ class TermLabel(QLabel):
     def follow_text(self) -> None:
         """Follow a change of the label's text, which may not contain the term any more.
 
-        Describe the term for screen readers, and let Tab stop at a label that has a term
-        and no field.
+        Describe the term for screen readers, and let Tab stop at a label that
+        has a term and no field.
         """
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")

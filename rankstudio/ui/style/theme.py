@@ -1,8 +1,8 @@
 """The theme: the present colors and text size, and how they are applied to the whole application.
 
 The theme sets its own palette (Fusion, a QPalette and a style sheet), because
-``QStyleHints.setColorScheme`` has no effect without a desktop: offscreen, and on a bare
-X server. Widgets that draw themselves listen to `Theme.changed`.
+``QStyleHints.setColorScheme`` has no effect without a desktop: offscreen, and
+on a bare X server. Widgets that draw themselves listen to `Theme.changed`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _STYLE_IMAGES = (
 
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
-# Qt sends a widget with this attribute no event when the style of the application
-# changes.
+# Qt sends a widget with this attribute no event when the style of the
+# application changes.
 _NO_STYLE_EVENTS = Qt.WidgetAttribute.WA_SetStyle
 
 PER_TURN = 40
@@ -72,11 +72,12 @@ class Theme(QObject):
     ----------
     changed : Signal()
         The colors or the text size have changed: emitted for widgets that draw
-        themselves. Widgets that Qt styles are styled afterwards, some in each turn of
-        the event loop.
+        themselves. Widgets that Qt styles are styled afterwards, some in each
+        turn of the event loop.
     restyled : Signal()
-        Widgets have got the present style: emitted for code that measures widgets, once
-        after the visible widgets are styled, and once after all are.
+        Widgets have got the present style: emitted for code that measures
+        widgets, once after the visible widgets are styled, and once after all
+        are.
     """
 
     changed = Signal()
@@ -90,8 +91,8 @@ class Theme(QObject):
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
 
-        # Widgets that wait for the present style sheet, parents first. The value of
-        # each says whether it has the rules of an old sheet.
+        # Widgets that wait for the present style sheet, parents first. The
+        # value of each says whether it has the rules of an old sheet.
         self._unstyled: dict[QWidget, bool] = {}
 
         # Pages of a window being built that are not shown yet: an ordered set.
@@ -156,10 +157,11 @@ class Theme(QObject):
     def building(self) -> Iterator[None]:
         """Remove the style sheet while a window is built, and set it again at the end.
 
-        Qt resolves a style sheet for a widget and all widgets inside whenever the
-        widget is added to a layout, and so several times for deeply nested widgets.
-        Setting the sheet at the end takes a third of the time. Pages of `style_later`,
-        with three quarters of all widgets, are only styled when they are shown.
+        Qt resolves a style sheet for a widget and all widgets inside whenever
+        the widget is added to a layout, and so several times for deeply nested
+        widgets. Setting the sheet at the end takes a third of the time. Pages
+        of `style_later`, with three quarters of all widgets, are only styled
+        when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
 
@@ -175,8 +177,8 @@ class Theme(QObject):
         try:
             yield
         finally:
-            # The sheet is set again for all widgets but those of the hidden pages,
-            # which are noted as unstyled.
+            # The sheet is set again for all widgets but those of the hidden
+            # pages, which are noted as unstyled.
             if self._app:
                 pages = filter(isValid, self._pages_to_style)
                 unstyled = [
@@ -275,9 +277,9 @@ class Theme(QObject):
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
 
-            # Qt drops a request to draw that comes while updates are disabled, and
-            # takes it for pending from then on. After a mere update(), the window would
-            # not be drawn until the next click.
+            # Qt drops a request to draw that comes while updates are disabled,
+            # and takes it for pending from then on. After a mere update(), the
+            # window would not be drawn until the next click.
             window.repaint()
 
     @Slot()
@@ -303,9 +305,9 @@ class Theme(QObject):
     def _restyle(self) -> None:
         """Apply other colors or another text size: to visible widgets first, some in each turn.
 
-        Qt would apply a style sheet to all widgets of the process at once, which takes
-        a second for a window of 1,500 widgets, few of which are visible. The windows
-        are not drawn until all visible widgets are styled.
+        Qt would apply a style sheet to all widgets of the process at once,
+        which takes a second for a window of 1,500 widgets, few of which are
+        visible. The windows are not drawn until all visible widgets are styled.
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
@@ -343,20 +345,20 @@ class Theme(QObject):
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the style sheet, and return the visible ones of the widgets that wait for it.
 
-        All styled widgets have to wait: they are in `_unstyled` then, the visible ones
-        first, and not "polished" any more.
+        All styled widgets have to wait: they are in `_unstyled` then, the
+        visible ones first, and not "polished" any more.
         """
-        # Qt's attribute "polished" marks styled widgets, which are collected below.
-        # Widgets that still wait since the last change have lost it, and get it again
-        # here, so that they are among the collected ones.
+        # Qt's attribute "polished" marks styled widgets, which are collected
+        # below. Widgets that still wait since the last change have lost it, and
+        # get it again here, so that they are among the collected ones.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._unstyled = dict.fromkeys([*visible, *polished], True)
 
-        # Qt takes five times as long to exchange a style sheet as to remove one and to
-        # set another one. Widgets get no events of the two changes.
+        # Qt takes five times as long to exchange a style sheet as to remove one
+        # and to set another one. Widgets get no events of the two changes.
         with _without_style_events(widgets):
             app.setStyleSheet("")
             font = fonts.font()
@@ -398,8 +400,9 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled.
 
-    In the ``with`` block the style is changed; afterwards widgets get events again. Qt's
-    attribute "polished" marks styled widgets, so that it is removed.
+    In the ``with`` block the style is changed; afterwards widgets get events
+    again. Qt's attribute "polished" marks styled widgets, so that it is
+    removed.
     """
     # Widgets that have the attribute for another reason keep it.
     listeners = [

@@ -41,8 +41,8 @@ class Chip(QFrame):
     def say(self, text: str, actions: Mapping[str, Callable[[], object]]) -> None:
         """Show a text, and a link for each action, by the link's label; an empty text hides the chip.
 
-        A click on a link calls the function of its action. Links of earlier texts are
-        used again, and those that are too many are hidden.
+        A click on a link calls the function of its action. Links of earlier
+        texts are used again, and those that are too many are hidden.
         """
         self._actions = dict(actions)
         while len(self._links) < len(self._actions):

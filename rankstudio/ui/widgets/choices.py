@@ -89,8 +89,9 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys."""
-        # The id of a button is its position; the group returns None beyond its ends.
-        # Other keys are left to the widget around this one: the event is not accepted.
+        # The id of a button is its position; the group returns None beyond its
+        # ends. Other keys are left to the widget around this one: the event is
+        # not accepted.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -266,8 +267,8 @@ class TickedSlider(QSlider):
             self,
         )
 
-        # At the first stop, the middle of the handle is half its width from the left
-        # end; at the last stop, half its width from the right end.
+        # At the first stop, the middle of the handle is half its width from the
+        # left end; at the last stop, half its width from the right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -329,15 +330,15 @@ class LambdaSlider(QWidget):
     ) -> None:
         """Offer other values, and move to the one nearest to the present value.
 
-        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces the "λ"
-        before the slider.
+        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces
+        the "λ" before the slider.
         """
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
 
-        # Stops of the slider are positions in the values. Its signal is blocked, as
-        # only moves of the user are emitted.
+        # Stops of the slider are positions in the values. Its signal is
+        # blocked, as only moves of the user are emitted.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -407,8 +408,8 @@ NOTE = Qt.ItemDataRole.UserRole + 1
 
 _INSET = 2  # pixels between a combo box's text and its frame
 _LIST_MARGIN = 28  # pixels beside the longest text of a list: scroll bar and padding
-# In this role, Qt marks separators by the text below, and a screen reader finds the
-# notes on entries.
+# In this role, Qt marks separators by the text below, and a screen reader finds
+# the notes on entries.
 _KIND_ROLE = Qt.ItemDataRole.AccessibleDescriptionRole
 _SEPARATOR = "separator"
 _SEPARATOR_HEIGHT = 9
@@ -424,8 +425,8 @@ _SPACE_BELOW_NOTE = 5  # pixels
 class _CalmComboBox(QComboBox):
     """A combo box that leaves the mouse wheel to the form around it, instead of changing its value.
 
-    Its list is as wide as the longest entry, even in a narrow form. The text of the box
-    itself is cut with an ellipsis.
+    Its list is as wide as the longest entry, even in a narrow form. The text of
+    the box itself is cut with an ellipsis.
     """
 
     cut = Qt.TextElideMode.ElideRight
@@ -504,8 +505,8 @@ class _NotedDelegate(QStyledItemDelegate):
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
 
-        # The style draws the background without the text, which is drawn afterwards in
-        # the upper part.
+        # The style draws the background without the text, which is drawn
+        # afterwards in the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(
@@ -635,8 +636,8 @@ def look_for_mouse(button: QWidget) -> None:
 class PickMenu(QMenu):
     """A menu with a list of values.
 
-    Arrow keys, Enter and first letters work as in any list. `set_entries` fills the
-    list before the menu is shown.
+    Arrow keys, Enter and first letters work as in any list. `set_entries` fills
+    the list before the menu is shown.
 
     Parameters
     ----------

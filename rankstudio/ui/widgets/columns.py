@@ -130,8 +130,8 @@ class Column:
     align : {"left", "right", "center"}
         Numbers go to the right.
     format : str or callable
-        A format specification (".4f"), or a function of the value; None and NaN are "–"
-        in any case.
+        A format specification (".4f"), or a function of the value; None and NaN
+        are "–" in any case.
     value : callable, optional
         Returns the value, if it is not the attribute `key` of the row.
     tooltip : str
@@ -141,12 +141,12 @@ class Column:
     stretch : bool
         Whether the column takes the remaining room.
     least : int
-        Least width in pixels of a column that stretches; where there is less room, the
-        table scrolls.
+        Least width in pixels of a column that stretches; where there is less
+        room, the table scrolls.
     kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
-        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a
-        `Tick`, a ``histogram`` a `HistogramCell`; a ``progress`` cell draws a
-        `ProgressCell` as a bar and any other value as text.
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a
+        ``tick`` a `Tick`, a ``histogram`` a `HistogramCell`; a ``progress``
+        cell draws a `ProgressCell` as a bar and any other value as text.
     tone : str or callable
         Color role of the text, or a function that returns the role.
     bold : callable, optional
@@ -154,22 +154,22 @@ class Column:
     mark : callable, optional
         Returns whether a diamond follows the text ("pinned").
     hint : callable, optional
-        Returns the tooltip of the cell; without it, a text that is cut off is the
-        tooltip.
+        Returns the tooltip of the cell; without it, a text that is cut off is
+        the tooltip.
     sort : callable, optional
         Returns the value to sort by, if it is not the cell's value.
     edited : callable, optional
-        Returns the text with which the editor of the cell opens. Without it, the user
-        cannot edit cells.
+        Returns the text with which the editor of the cell opens. Without it,
+        the user cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text. It takes the painter, the cell's rectangle,
-        the theme's colors and the row, and returns the rectangle that is left for the
-        text, or None if no text is to follow.
+        Draws into a cell, before its text. It takes the painter, the cell's
+        rectangle, the theme's colors and the row, and returns the rectangle
+        that is left for the text, or None if no text is to follow.
     spoken : callable, optional
         Returns the words of a screen reader for the cell, if these are not the text.
     parts : tuple of Column
-        Columns that replace this one in CSV and on the clipboard, with one number each;
-        empty for itself.
+        Columns that replace this one in CSV and on the clipboard, with one
+        number each; empty for itself.
     """
 
     key: str
@@ -228,8 +228,8 @@ class Column:
     def plain(self, row: Row) -> str:
         """Return the text that is copied and exported: numbers with all digits, "" for a missing value.
 
-        For a cell that the user can edit, this is the text of the editor, without marks
-        added to it.
+        For a cell that the user can edit, this is the text of the editor,
+        without marks added to it.
         """
         # An editable number is written with all digits, not with those of the editor.
         value = self.of(row)
@@ -277,15 +277,15 @@ def is_missing(value: object) -> bool:
 class ColumnModel(QAbstractTableModel):
     """The model of a table: row objects in columns, sorted by a column, separately below each heading.
 
-    The sort key of each row is computed once. Qt's proxy model would compare pairs of
-    cells in Python, which takes a second for two thousand rows.
+    The sort key of each row is computed once. Qt's proxy model would compare
+    pairs of cells in Python, which takes a second for two thousand rows.
 
     Parameters
     ----------
     columns : sequence of Column
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept when rows
-        change.
+        Returns the identity of a row object, by which the selection is kept
+        when rows change.
     rows : sequence
         The rows to begin with; they are not copied.
     parent : QObject, optional
@@ -332,8 +332,8 @@ class ColumnModel(QAbstractTableModel):
         bool
             Whether these are other rows; False if the same rows only have new contents.
         """
-        # For the same rows, Qt's selection and scroll position stay; a reset loses
-        # both.
+        # For the same rows, Qt's selection and scroll position stay; a reset
+        # loses both.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows
@@ -379,8 +379,8 @@ class ColumnModel(QAbstractTableModel):
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
 
-        # Rows before the first heading are sorted among themselves, and so are those
-        # between two headings.
+        # Rows before the first heading are sorted among themselves, and so are
+        # those between two headings.
         headings = [
             index for index, row in enumerate(self.rows) if isinstance(row, Heading)
         ]
@@ -579,8 +579,8 @@ def separated(
     columns: Sequence[Column], rows: Sequence[Row], separator: str = ","
 ) -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    # A column of drawings is left out, and one with several numbers is divided into
-    # columns of one number.
+    # A column of drawings is left out, and one with several numbers is divided
+    # into columns of one number.
     written_columns = [
         part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))
     ]

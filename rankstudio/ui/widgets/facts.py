@@ -217,8 +217,8 @@ class BarRows(QWidget):
     ) -> None:
         """Draw one row.
 
-        The bar fills a share, from 0 to 1, of the track, the area between label and
-        count. Its color is that of the category with the row's index.
+        The bar fills a share, from 0 to 1, of the track, the area between label
+        and count. Its color is that of the category with the row's index.
         """
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))

@@ -30,8 +30,8 @@ class FrozenHeader(QHeaderView):
     def frozen_width(self) -> int:
         """Return the width of the frozen sections in pixels.
 
-        Return 0 if the sections need not be drawn over others: if nothing is scrolled
-        sideways, or if they would cover too much of the table.
+        Return 0 if the sections need not be drawn over others: if nothing is
+        scrolled sideways, or if they would cover too much of the table.
         """
         if not self.n_frozen or not self.offset():
             return 0
@@ -103,8 +103,9 @@ class FrozenHeader(QHeaderView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the visible section under the mouse."""
-        # Qt adds the offset (the pixels by which the header is scrolled) to a position.
-        # It is subtracted for a frozen section, which is not scrolled.
+        # Qt adds the offset (the pixels by which the header is scrolled) to a
+        # position. It is subtracted for a frozen section, which is not
+        # scrolled.
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())

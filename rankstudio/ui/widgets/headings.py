@@ -105,8 +105,8 @@ class HeadingText(QWidget):
 class HeadingBar(QWidget):
     """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
-    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter on the
-    arrow. The left arrow key folds them, the right one unfolds them.
+    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter
+    on the arrow. The left arrow key folds them, the right one unfolds them.
 
     Parameters
     ----------
@@ -237,8 +237,8 @@ class HeadingBars(QObject):
     Attributes
     ----------
     folded, linked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link was
-        pressed.
+        Key of a heading whose rows are to be folded or unfolded, or whose link
+        was pressed.
     entered : Signal()
         The mouse has entered the bar of a heading.
     """

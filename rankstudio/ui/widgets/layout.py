@@ -33,8 +33,8 @@ def fill(
     box : QBoxLayout
         A QHBoxLayout is a row, a QVBoxLayout a column.
     *items : QWidget, QLayout, int or tuple
-        Widgets and layouts, each alone or in a tuple with its stretch factor; a number alone is an empty
-        space with this stretch factor.
+        Widgets and layouts, each alone or in a tuple with its stretch factor; a
+        number alone is an empty space with this stretch factor.
     margins : tuple of int, optional
         Left, top, right and bottom margin in pixels.
     spacing : int, optional
@@ -68,8 +68,8 @@ def emptied(box: Box) -> Box:
 def show_in(area: QScrollArea, page: QWidget) -> None:
     """Show another widget in a scrolling area, and delete the widget that it replaces.
 
-    Adding labels to the visible widget would flicker: Qt paints them once in the old
-    height, and the area gets the new height only afterwards.
+    Adding labels to the visible widget would flicker: Qt paints them once in
+    the old height, and the area gets the new height only afterwards.
     """
     replaced = area.takeWidget()
     area.setWidget(page)
@@ -120,7 +120,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt reads the properties that a style sheet selects by only when it polishes a
-        # widget.
+        # Qt reads the properties that a style sheet selects by only when it
+        # polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

@@ -72,8 +72,8 @@ class ClosedByEscape(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Prevent that the window takes Esc as a shortcut."""
-        # Qt first asks the focused widget whether a key is its own: accepting the event
-        # sends the key to `keyPressEvent` instead.
+        # Qt first asks the focused widget whether a key is its own: accepting
+        # the event sends the key to `keyPressEvent` instead.
         is_override = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -100,8 +100,8 @@ class Notice(ClosedByEscape):
     ----------
     theme : Theme
     stacked : bool
-        Whether a single action's button is below the text, for a narrow place. Several
-        buttons always are.
+        Whether a single action's button is below the text, for a narrow place.
+        Several buttons always are.
 
     Attributes
     ----------
@@ -130,8 +130,8 @@ class Notice(ClosedByEscape):
         )
         self._stacked = stacked
 
-        # The functions of the present buttons by their labels, and all buttons that
-        # were made, some of which may be hidden.
+        # The functions of the present buttons by their labels, and all buttons
+        # that were made, some of which may be hidden.
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")
@@ -234,8 +234,8 @@ class Notice(ClosedByEscape):
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
 
-        # Buttons of earlier messages are used again; those that are too many are
-        # hidden.
+        # Buttons of earlier messages are used again; those that are too many
+        # are hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -297,10 +297,10 @@ class Notice(ClosedByEscape):
 class Notices(QWidget):
     """A stack of messages, up to three at once, the newest at the bottom.
 
-    A message of level "info" replaces an earlier one of this level. Errors stay until
-    they are closed, or until more than three messages would be shown. A warning without
-    actions hides itself after the time to read it, and is kept; :meth:`show_kept` shows
-    the kept messages again.
+    A message of level "info" replaces an earlier one of this level. Errors stay
+    until they are closed, or until more than three messages would be shown. A
+    warning without actions hides itself after the time to read it, and is kept;
+    :meth:`show_kept` shows the kept messages again.
 
     Parameters
     ----------
@@ -360,9 +360,9 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others, with the parameters of `Notice.say`.
 
-        The message replaces one that it repeats or continues. Of several messages of
-        level "info", only the newest is shown. A warning without buttons hides itself
-        after it was readable for a while.
+        The message replaces one that it repeats or continues. Of several
+        messages of level "info", only the newest is shown. A warning without
+        buttons hides itself after it was readable for a while.
         """
         # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
@@ -384,8 +384,8 @@ class Notices(QWidget):
         if level == "warning" and not actions:
             bar.expire_when_read()
 
-        # A kept message with this text is shown again, and so is not kept any more.
-        # Screen readers read the message at once.
+        # A kept message with this text is shown again, and so is not kept any
+        # more. Screen readers read the message at once.
         self._forget(text)
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
@@ -497,8 +497,8 @@ class Overlay(QWidget):
     def _place(self) -> None:
         """Center the overlay at the bottom of the covered widget, as wide as its own widgets need.
 
-        The width has limits. Below the overlay, as many pixels stay free as ``foot`` of
-        the constructor says.
+        The width has limits. Below the overlay, as many pixels stay free as
+        ``foot`` of the constructor says.
         """
         layout = self.layout()
         area = self._covered_widget.size()
@@ -560,8 +560,8 @@ class RemovableNote(QWidget):
             spacing=4,
         )
 
-        # The button is beside the first of several lines. Without a text, all is
-        # hidden.
+        # The button is beside the first of several lines. Without a text, all
+        # is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -623,8 +623,9 @@ class Question:
         title, text : str
             The question.
         do, leave : str
-            Labels of the buttons: "Discard results" and "Keep running". The second is *Cancel* by default; it
-            is the default button, and Esc presses it.
+            Labels of the buttons: "Discard results" and "Keep running". The
+            second is *Cancel* by default; it is the default button, and Esc
+            presses it.
         detail : str
             Long text that the user can unfold, such as code that would run.
 

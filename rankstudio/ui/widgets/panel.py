@@ -114,8 +114,8 @@ class ElidedLabel(TermLabel):
 class Caption(ElidedLabel):
     """A caption that is cut between words, or left out if too little of it would remain.
 
-    It takes no more width than its text needs, so that the widgets after it follow
-    directly.
+    It takes no more width than its text needs, so that the widgets after it
+    follow directly.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -143,8 +143,9 @@ class Caption(ElidedLabel):
     def shown_text(self) -> str:
         """Return the words that fit, with "…" if some are left out.
 
-        Return "" if too little remains to be understood: fewer letters than a constant,
-        and less than half of the first part. " · " separates the parts of a caption.
+        Return "" if too little remains to be understood: fewer letters than a
+        constant, and less than half of the first part. " · " separates the
+        parts of a caption.
         """
         full_text = self.text()
         width = self.contentsRect().width()
@@ -165,8 +166,8 @@ class WrappedLabel(QLabel):
     Parameters
     ----------
     keeps : bool
-        Whether the label always has the height of all lines. If not, the last lines may
-        be cut off, and the tooltip then shows the full text.
+        Whether the label always has the height of all lines. If not, the last
+        lines may be cut off, and the tooltip then shows the full text.
     text_format : Qt.TextFormat
     """
 
@@ -246,11 +247,11 @@ class Panel(QFrame):
     theme : Theme
     title : str
     caption : str
-        What the panel shows, or how to act on it. The caption is cut before the title
-        is.
+        What the panel shows, or how to act on it. The caption is cut before the
+        title is.
     padding : int
-        Margin around the content in pixels; 0 for tables, which reach from edge to
-        edge.
+        Margin around the content in pixels; 0 for tables, which reach from edge
+        to edge.
     name : str
         Object name, for the program and its tests.
     keeps_title : bool
@@ -264,8 +265,8 @@ class Panel(QFrame):
         Layout at the right end of the header.
     header : PanelHeader
     appeared : Signal()
-        The panel has become visible; its contents may be out of date, as it was not
-        updated while hidden.
+        The panel has become visible; its contents may be out of date, as it was
+        not updated while hidden.
     """
 
     appeared = Signal()
@@ -294,8 +295,8 @@ class Panel(QFrame):
             QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
         )
 
-        # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom
-        # where contents without padding would cover the rounded corners.
+        # Margins of left, top, right and bottom: 1 for the border, and 5 at the
+        # bottom where contents without padding would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
@@ -410,9 +411,9 @@ _SIDE = 12  # size of the arrow in logical pixels
 class Disclosure(QWidget):
     """A column of widgets below a button that shows and hides the column.
 
-    The user opens and closes the column by the button. The program also opens it, by
-    `set_open`, where something in it needs attention. Only the user's choice is
-    remembered.
+    The user opens and closes the column by the button. The program also opens
+    it, by `set_open`, where something in it needs attention. Only the user's
+    choice is remembered.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ class SavingDialog(QDialog):
         Object name, for the program and its tests.
     title : str
     folder : Path
-        Suggested folder of the first file; later files are suggested in the folder of
-        the last one.
+        Suggested folder of the first file; later files are suggested in the
+        folder of the last one.
     parent : QWidget, optional
 
     Attributes
@@ -60,8 +60,8 @@ class SavingDialog(QDialog):
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
         """Ask for the path of a file of a format.
 
-        ``stem`` is the suggested name without its suffix, ``label`` the name of the
-        format. Return None if the user cancels or does not replace a file.
+        ``stem`` is the suggested name without its suffix, ``label`` the name of
+        the format. Return None if the user cancels or does not replace a file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(
@@ -71,8 +71,8 @@ class SavingDialog(QDialog):
             return None
         path = Path(name)
 
-        # The file dialog has asked whether to replace a file with the typed name, but
-        # not one with the suffix that is added here.
+        # The file dialog has asked whether to replace a file with the typed
+        # name, but not one with the suffix that is added here.
         if path.suffix.lower() == suffix:
             return path
         path = path.with_name(path.name + suffix)
@@ -81,9 +81,9 @@ class SavingDialog(QDialog):
     def may_replace(self, path: Path, files: Sequence[Path] = ()) -> bool:
         """Return whether to write ``path``: nothing is replaced, or the user saves for the second time.
 
-        The first time, show which file would be replaced, and remember ``path``.
-        ``files`` are the files that are written, if these are not ``path`` itself, such
-        as those of a folder.
+        The first time, show which file would be replaced, and remember
+        ``path``. ``files`` are the files that are written, if these are not
+        ``path`` itself, such as those of a folder.
         """
         existing = [file for file in files or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
@@ -98,11 +98,11 @@ class SavingDialog(QDialog):
     ) -> bool:
         """Write a file, unless its data are open here, and return whether it is written.
 
-        Show an error if not. ``write`` writes ``path``, or all of ``files`` if these are
-        written instead.
+        Show an error if not. ``write`` writes ``path``, or all of ``files`` if
+        these are written instead.
         """
-        # The first call is there for its error only: open data, of which parts are
-        # still read from disk as needed, must not be replaced.
+        # The first call is there for its error only: open data, of which parts
+        # are still read from disk as needed, must not be replaced.
         try:
             refuse_read(self, files or [path])
             write()

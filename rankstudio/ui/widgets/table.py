@@ -225,8 +225,8 @@ class RowAction:
 class TableView(QTableView):
     """A table of row objects, whose columns are described by `Column`.
 
-    Several rows can be highlighted, for actions on all of them. One of the highlighted
-    rows is the chosen one: the last to which the user moved.
+    Several rows can be highlighted, for actions on all of them. One of the
+    highlighted rows is the chosen one: the last to which the user moved.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ class TableView(QTableView):
     name : str
         Object name by which the window finds the table.
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept when rows
-        change.
+        Returns the identity of a row object, by which the selection is kept
+        when rows change.
     accessible_name : str
         Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
@@ -251,15 +251,15 @@ class TableView(QTableView):
     confirmed : Signal(object)
         The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
-        In a table with a column of ticks, a row object whose tick was clicked, or which
-        is highlighted when Space is pressed.
+        In a table with a column of ticks, a row object whose tick was clicked,
+        or which is highlighted when Space is pressed.
     pointed : Signal(object)
         The row object under the mouse; None for none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
     headingFolded, headingLinked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link was
-        pressed.
+        Key of a heading whose rows are to be folded or unfolded, or whose link
+        was pressed.
     failed : Signal(str)
         An error message, when saving did not work.
     widths : ColumnWidths
@@ -273,12 +273,12 @@ class TableView(QTableView):
     feature_of : callable or None
         Returns the id of a row object's feature, where rows are features.
     written_first : sequence of Column
-        Columns that come first in files and on the clipboard, and are not shown, as
-        headings contain them.
+        Columns that come first in files and on the clipboard, and are not
+        shown, as headings contain them.
     dragged : callable or None
-        Returns the data that a drag of a row object carries; None if rows cannot be
-        dragged. If rows can be dragged, a row is chosen when the mouse is released:
-        dragging a row does not choose it.
+        Returns the data that a drag of a row object carries; None if rows
+        cannot be dragged. If rows can be dragged, a row is chosen when the
+        mouse is released: dragging a row does not choose it.
     """
 
     chosen = Signal(object)
@@ -385,8 +385,8 @@ class TableView(QTableView):
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
         """Yield the chosen row, or None, to a ``with`` block that exchanges rows or columns.
 
-        Afterwards scroll back, and to the chosen row if that was visible. Rows that
-        become current meanwhile are not the user's choices.
+        Afterwards scroll back, and to the chosen row if that was visible. Rows
+        that become current meanwhile are not the user's choices.
         """
         chosen = self.current()
         value = self.verticalScrollBar().value()
@@ -442,10 +442,11 @@ class TableView(QTableView):
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Choose a row and scroll to it (unless `scroll` is False), without emitting `chosen`.
 
-        If the row is already the chosen one, other highlighted rows stay highlighted,
-        and the table does not scroll to a visible row. Otherwise it scrolls no further
-        down than needed, so that rows above the chosen one are visible. A row that is
-        not listed, or None, leaves no row highlighted.
+        If the row is already the chosen one, other highlighted rows stay
+        highlighted, and the table does not scroll to a visible row. Otherwise
+        it scrolls no further down than needed, so that rows above the chosen
+        one are visible. A row that is not listed, or None, leaves no row
+        highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
@@ -584,8 +585,8 @@ class TableView(QTableView):
         self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
-        # With Ctrl, Qt's Home and End go to the first and last row, and not within the
-        # row.
+        # With Ctrl, Qt's Home and End go to the first and last row, and not
+        # within the row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -649,8 +650,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        # If the press might have begun a drag, Qt did not get it then: it gets the
-        # press now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it then: it gets
+        # the press now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -721,8 +722,8 @@ class TableView(QTableView):
             and not self.currentIndex().isValid()
             and self.rows_model.rowCount()
         ):
-            # The row is not highlighted: the ring shows where the arrow keys begin, but
-            # no row is chosen.
+            # The row is not highlighted: the ring shows where the arrow keys
+            # begin, but no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
         self._is_quiet = False
 
@@ -782,8 +783,9 @@ class TableView(QTableView):
         has_frozen_columns = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
 
-        # A frozen cell is always visible, so that scrolling sideways is undone. Another
-        # cell may be below the frozen ones, and is moved out to their right.
+        # A frozen cell is always visible, so that scrolling sideways is undone.
+        # Another cell may be below the frozen ones, and is moved out to their
+        # right.
         if has_frozen_columns and index.isValid():
             if index.column() < self._header.n_frozen:
                 bar.setValue(value)
@@ -886,8 +888,8 @@ class TableView(QTableView):
     def _fit_columns(self) -> None:
         """Give every column a width, then hide and stretch columns.
 
-        A width may be set by the program, by the user or in the column; without such a
-        width, it is that of the column's texts.
+        A width may be set by the program, by the user or in the column; without
+        such a width, it is that of the column's texts.
         """
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
@@ -934,8 +936,8 @@ class TableView(QTableView):
     def _stretch_columns(self) -> None:
         """Share the remaining width among columns that stretch, each with at least its least width.
 
-        If even the least widths do not fit, the columns have these, and the table
-        scrolls.
+        If even the least widths do not fit, the columns have these, and the
+        table scrolls.
         """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
@@ -980,8 +982,8 @@ class TableView(QTableView):
         """Emit `chosen` for the row to which an event has led, after Qt has handled the event completely.
 
         Qt first makes a row the current one, and then highlights rows by their
-        positions under the mouse. A slot of `chosen` may scroll the table or exchange
-        its rows. It must not run between these two steps.
+        positions under the mouse. A slot of `chosen` may scroll the table or
+        exchange its rows. It must not run between these two steps.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -1009,8 +1011,8 @@ class TableView(QTableView):
     def _highlight_current(self) -> None:
         """Keep the current row a highlighted one, after the user has removed it from the highlighted rows.
 
-        The nearest highlighted row becomes the current one. Without any, the current
-        row is highlighted again.
+        The nearest highlighted row becomes the current one. Without any, the
+        current row is highlighted again.
         """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
@@ -1120,11 +1122,11 @@ def _histogram_shapes(
 ) -> tuple[QPainterPath, QPolygonF]:
     """Return the bars of a histogram and the stepped line of its part, from the corner (0, 0) of their area.
 
-    ``width`` and ``height`` are those of the area in pixels. Tables are painted often,
-    and a histogram has dozens of shapes, so that they are cached.
+    ``width`` and ``height`` are those of the area in pixels. Tables are painted
+    often, and a histogram has dozens of shapes, so that they are cached.
     """
-    # Heights are square roots of shares, so that small bins are visible beside a high
-    # one. Between two bars is a gap of 0.6 pixels.
+    # Heights are square roots of shares, so that small bins are visible beside
+    # a high one. Between two bars is a gap of 0.6 pixels.
     tallest = max((*histogram.all, *histogram.part)) or 1.0
     bar_width = width / len(histogram.all)
     bars = QPainterPath()
@@ -1268,8 +1270,8 @@ class Cells(QStyledItemDelegate):
         has_mark = column.mark is not None and column.mark(row)
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
 
-        # Names of features often differ only at their ends: "Covered query term number
-        # of title".
+        # Names of features often differ only at their ends: "Covered query term
+        # number of title".
         elide_mode = (
             Qt.TextElideMode.ElideMiddle
             if column.stretch
@@ -1313,8 +1315,8 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
-        Heights are square roots of shares, so that small bins stay visible beside a
-        spike at zero.
+        Heights are square roots of shares, so that small bins stay visible
+        beside a spike at zero.
         """
         if not histogram.all:
             return
@@ -1343,9 +1345,9 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        All bars of a column have one scale, from its least to its greatest value, so
-        that zero is at the left if no weight is negative. The bar of a negative weight
-        goes to the left of zero, in another color.
+        All bars of a column have one scale, from its least to its greatest
+        value, so that zero is at the left if no weight is negative. The bar of
+        a negative weight goes to the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)

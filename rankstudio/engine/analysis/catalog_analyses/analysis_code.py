@@ -47,8 +47,8 @@ def analysis_as_command(
     Returns
     -------
     str
-        One line for a POSIX shell, without default values; "" if there is none, as for
-        a run without a study.
+        One line for a POSIX shell, without default values; "" if there is none,
+        as for a run without a study.
     """
     # Analyses that no command line can express have none.
     parameters = entry.validate(values)
@@ -86,8 +86,8 @@ def _own_words(
 ) -> list[str] | None:
     """Return the terminal words that the analysis's own function makes from its parameters.
 
-    None if the function of a plug-in fails or takes too long, or does not return a list
-    of texts.
+    None if the function of a plug-in fails or takes too long, or does not
+    return a list of texts.
     """
 
     def words() -> Any:

@@ -44,8 +44,8 @@ def analysis_steps(
     entry : Analysis
         Analysis to carry out.
     subject : sequence
-        Arguments of the analysis's function, by its `Needs`: data, or a run or a plan
-        with its data.
+        Arguments of the analysis's function, by its `Needs`: data, or a run or
+        a plan with its data.
     values : Mapping
         Parameters by name.
 
@@ -115,8 +115,8 @@ def analyse(
     key : str
         Key of the analysis, as ``rankstudio plugins`` lists it.
     subject : RankingDataset, FoldedDataset, RunResult or Plan
-        What the analysis needs: data, a run, or a plan. If it needs a single part of the data, the training
-        part of the first fold is used.
+        What the analysis needs: data, a run, or a plan. If it needs a single
+        part of the data, the training part of the first fold is used.
     data : FoldedDataset, optional
         Data of the run or of the plan; or other data that an analysis compares with the first.
     **parameters

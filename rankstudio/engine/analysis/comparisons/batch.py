@@ -45,17 +45,18 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each run has "method", and optionally "ranker", "protocol" and "label" (the
-        judge). Each of these is a text or a list, and every combination is a plan. A
-        run may also have its own "parameters" and "ranker_parameters".
+        Each run has "method", and optionally "ranker", "protocol" and "label"
+        (the judge). Each of these is a text or a list, and every combination is
+        a plan. A run may also have its own "parameters" and
+        "ranker_parameters".
     parameters : Mapping
-        Parameters by method, applied wherever the method occurs, as selector or as
-        ranker.
+        Parameters by method, applied wherever the method occurs, as selector or
+        as ranker.
     protocol : Mapping
         Attributes common to all plans: "select_by", "measures", "folds" and others.
     against : str
-        Reference run of the tests: the key of its method, "gas", or of method and
-        ranker, "gas/ranksvm"; "" for the run with the best average.
+        Reference run of the tests: the key of its method, "gas", or of method
+        and ranker, "gas/ranksvm"; "" for the run with the best average.
     divisions : Mapping of str to str
         Protocols of single datasets, by their data, for runs without one.
     """
@@ -95,8 +96,8 @@ class Comparison:
     ) -> Plan:
         """Return the plan of one combination of a run.
 
-        `label` is the column of a judge's labels, `protocol` divides the data into
-        folds, and `key` and `ranker` are keys of methods; each may be "".
+        `label` is the column of a judge's labels, `protocol` divides the data
+        into folds, and `key` and `ranker` are keys of methods; each may be "".
         """
         # Parameters of the run win over those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
@@ -118,8 +119,8 @@ class Comparison:
             values["protocol"] = protocol
         columns = values.get("columns", {})
         if label and isinstance(columns, Mapping):
-            # The labels of all judges are named, so that no label column is read as a
-            # feature.
+            # The labels of all judges are named, so that no label column is
+            # read as a feature.
             adds_labels = isinstance(run["label"], list) and not columns.keys() & {
                 "labels",
                 "judgments",
@@ -306,8 +307,8 @@ def folder_name(plan: Plan) -> str:
         *parameter_texts,
         f"train-{share}" if share < 100 else "",
     ]
-    # A measure such as NDCG@10 may be a parameter; the sign is unusual in names of
-    # folders.
+    # A measure such as NDCG@10 may be a parameter; the sign is unusual in names
+    # of folders.
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 
@@ -316,9 +317,9 @@ def tests_of(
 ) -> tuple[RunComparison, ...]:
     """Test the runs of each group of comparable runs against the reference of the comparison.
 
-    By default, and in groups without the reference, the best run of the group takes its
-    place. Runs count from 1 on each dataset. A single run of a group, and runs without
-    estimates, have no tests.
+    By default, and in groups without the reference, the best run of the group
+    takes its place. Runs count from 1 on each dataset. A single run of a group,
+    and runs without estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -375,8 +376,8 @@ def comparison_table(
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
-            # One row per published number; without one, a row with empty cells in their
-            # place.
+            # One row per published number; without one, a row with empty cells
+            # in their place.
             for p in published.get(name, ()) or (None,):
                 printed = (
                     (p.value, ours - p.value, f"{p.label}: {p.source}")

@@ -1,15 +1,16 @@
 """Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
-Everything that puts numbers of several runs next to each other asks this module, and
-nothing else decides: tables, best values and marks, references, tests and Holm
-families, curves, Pareto fronts, stability, reports, captions, exports and commands.
+Everything that puts numbers of several runs next to each other asks this
+module, and nothing else decides: tables, best values and marks, references,
+tests and Holm families, curves, Pareto fronts, stability, reports, captions,
+exports and commands.
 
 Two runs are comparable if they agree in data, label, protocol, folds, part and
-convention, if both are complete, and if their measures are estimates: from the test
-part, or cross-fitted on the validation part. The best of many values on the part that
-chose it is no estimate, so such a run is comparable with no other run. The same holds
-for a run of features that were chosen by hand from a model that had seen the measured
-queries.
+convention, if both are complete, and if their measures are estimates: from the
+test part, or cross-fitted on the validation part. The best of many values on
+the part that chose it is no estimate, so such a run is comparable with no other
+run. The same holds for a run of features that were chosen by hand from a model
+that had seen the measured queries.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Comparability:
     difference : Difference or None
         First of the differences between two runs; None for comparable runs.
     reason : str
-        Reason, as part of a sentence about the first run: "on MQ2007, not on MQ2008";
-        "" if comparable.
+        Reason, as part of a sentence about the first run: "on MQ2007, not on
+        MQ2008"; "" if comparable.
     """
 
     difference: Difference | None = None
@@ -85,13 +86,13 @@ class ComparisonKey:
         Label column in use; "" for the only one.
     convention : str
     protocol : str
-        Origin of the folds, with the seed if they are drawn, but without the share of
-        the training queries.
+        Origin of the folds, with the seed if they are drawn, but without the
+        share of the training queries.
     folds : tuple of int
     part : Part
     is_hand_chosen : bool
-        Whether features were chosen by hand from a model that had seen queries of the
-        measures.
+        Whether features were chosen by hand from a model that had seen queries
+        of the measures.
     """
 
     data_name: str
@@ -124,8 +125,8 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand from a model that had seen measured queries.
 
-    It certainly had not seen the test queries of its own fold, so a run on this fold
-    alone, measured on the test part, counts as not chosen by hand.
+    It certainly had not seen the test queries of its own fold, so a run on this
+    fold alone, measured on the test part, counts as not chosen by hand.
 
     `folds` are those that the run measures, on a part of the data.
     """
@@ -152,8 +153,8 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     Parameters
     ----------
     run, other : RunResult
-        Results as they are shown, for instance without the test part while that is
-        sealed.
+        Results as they are shown, for instance without the test part while that
+        is sealed.
 
     Notes
     -----
@@ -306,12 +307,12 @@ class ComparableGroup(Generic[Name]):
     runs : Mapping of Name to RunResult
         Runs by name, in the given order.
     unranked : str
-        Why the runs are not ranked, as part of a sentence: "measured only on the
-        validation part that chose the model"; "" for runs that are comparable with each
-        other.
+        Why the runs are not ranked, as part of a sentence: "measured only on
+        the validation part that chose the model"; "" for runs that are
+        comparable with each other.
     apart : str
-        Why the runs are not ranked with the first group on the same dataset; "" for the
-        first group itself.
+        Why the runs are not ranked with the first group on the same dataset; ""
+        for the first group itself.
     """
 
     key: ComparisonKey
@@ -347,8 +348,8 @@ class ComparableGroup(Generic[Name]):
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
 """Properties that the runs of a group share.
 
-They are the key, whether a run is complete, the queries per fold, and why runs are not
-cross-fitted.
+They are the key, whether a run is complete, the queries per fold, and why runs
+are not cross-fitted.
 """
 
 
@@ -357,9 +358,10 @@ def comparable_groups(
 ) -> tuple[ComparableGroup[Name], ...]:
     """Return the runs in groups whose runs are comparable with each other, and with no other run.
 
-    Groups follow each other by dataset, in order of first occurrence. On a dataset,
-    groups with estimates come first, then groups with more queries. Runs that are not
-    finished, or whose measures are no estimates, are in groups without ranking.
+    Groups follow each other by dataset, in order of first occurrence. On a
+    dataset, groups with estimates come first, then groups with more queries.
+    Runs that are not finished, or whose measures are no estimates, are in
+    groups without ranking.
     """
     # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
@@ -369,8 +371,8 @@ def comparable_groups(
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
 
-    # Datasets in the order of the runs; in each, ranked groups with the most queries
-    # first.
+    # Datasets in the order of the runs; in each, ranked groups with the most
+    # queries first.
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
@@ -380,8 +382,8 @@ def comparable_groups(
         # Ascending order: ranked groups (False) first, then more queries.
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
-    # The first group of a dataset leads; the other groups say why they are apart from
-    # it.
+    # The first group of a dataset leads; the other groups say why they are
+    # apart from it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
@@ -432,8 +434,8 @@ class ExpectedRun:
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """Properties that comparable runs share, as far as they are known before any results.
 
-        They are data, label, convention, origin of the folds, folds, and folds of
-        features that were chosen by hand.
+        They are data, label, convention, origin of the folds, folds, and folds
+        of features that were chosen by hand.
         """
         hand_choices = self.plan.extension(HandChoices)
         return (

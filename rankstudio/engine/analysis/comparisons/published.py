@@ -71,8 +71,8 @@ class Published:
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
     """Return whether a parameter of a plan fulfils a condition.
 
-    The condition is a value, as in "loss=hinge", or a number that a value exceeds:
-    "lambda1>0".
+    The condition is a value, as in "loss=hinge", or a number that a value
+    exceeds: "lambda1>0".
     """
     name, equal, value = condition.partition("=")
     if not equal:

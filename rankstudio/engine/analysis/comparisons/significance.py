@@ -1,7 +1,7 @@
 """Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
 
-This module also decides which tests are one family for Holm's correction, and which
-runs are identical.
+This module also decides which tests are one family for Holm's correction, and
+which runs are identical.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _NOT_COMPARED = ("data", "folds", "measures")
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """Return for each run the position of the first run that it repeats, or its own position.
 
-    A run repeats another run of the same plan on data of the same name if the features
-    and measures of their models are identical, bit for bit; the location of the data,
-    the reported measures and unused parameters do not matter.
+    A run repeats another run of the same plan on data of the same name if the
+    features and measures of their models are identical, bit for bit; the
+    location of the data, the reported measures and unused parameters do not
+    matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -52,8 +53,8 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 def repeats(run: RunResult, other: RunResult) -> bool:
     """Return whether a run repeats another one, bit for bit.
 
-    The plans agree in all that matters, on data of the same name, and their models have
-    the same features, weights and measures.
+    The plans agree in all that matters, on data of the same name, and their
+    models have the same features, weights and measures.
     """
     return run is other or (
         run.data_name == other.data_name
@@ -121,8 +122,8 @@ class CorrectedTest:
     test : PairedComparison
         Difference: the run minus the other.
     p_holm, p_t_holm, p_wilcoxon_holm : float
-        p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each
-        Holm-corrected for the family.
+        p of the randomisation test, of Student's t and of Wilcoxon's signed
+        ranks, each Holm-corrected for the family.
     """
 
     test: PairedComparison
@@ -134,9 +135,10 @@ class CorrectedTest:
 def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     """Apply Holm's correction to the p values of all comparisons, as one family per test.
 
-    A family contains all comparisons of one table by one measure: every run that can be paired with the
-    reference, each once. All pairs of a table of pins are also one family. Runs that repeat another run, or
-    the reference, do not count: see :func:`first_equals` and :func:`distinct_family`.
+    A family contains all comparisons of one table by one measure: every run
+    that can be paired with the reference, each once. All pairs of a table of
+    pins are also one family. Runs that repeat another run, or the reference, do
+    not count: see :func:`first_equals` and :func:`distinct_family`.
     """
     corrected = [
         holm([getattr(comparison, name) for comparison in comparisons]).tolist()
@@ -229,11 +231,11 @@ class RunComparison:
     measure : str
         Measure of the comparison.
     reference : int or None
-        Position of the reference run; None for a run without another one, and for runs
-        that are not ranked.
+        Position of the reference run; None for a run without another one, and
+        for runs that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference, and for a run whose measure is not known in
-        each query.
+        One per run; None for the reference, and for a run whose measure is not
+        known in each query.
     """
 
     group: ComparableGroup[int]
@@ -298,8 +300,8 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     -------
     str
         Reason, as part of a sentence about the first run; "" if the runs are
-        comparable, see `rankstudio.engine.analysis.comparisons.comparability`, and both
-        have values in each query.
+        comparable, see `rankstudio.engine.analysis.comparisons.comparability`,
+        and both have values in each query.
     """
     comparability = comparable(run, reference)
     if not comparability.is_comparable:
@@ -314,8 +316,8 @@ def compare_with(
 ) -> PairedComparison:
     """Test the difference of two runs in a measure over their queries.
 
-    The runs must be comparable and have the measure in each query. `seed` is that of
-    the randomisation and the bootstrap.
+    The runs must be comparable and have the measure in each query. `seed` is
+    that of the randomisation and the bootstrap.
     """
     better = measure(name).higher_is_better
     return compare_paired(
@@ -428,8 +430,8 @@ def _corrected_tests(
 ) -> list[CorrectedTest]:
     """Return the tests of runs against the reference, corrected as one family.
 
-    Runs that repeat another one count once. `comparisons` has the test of each run by
-    its number.
+    Runs that repeat another one count once. `comparisons` has the test of each
+    run by its number.
     """
     first_of_reference, *firsts = first_equals(
         [runs[key] for key in (reference, *other_keys)]
@@ -453,12 +455,12 @@ def compare_groups(
     runs : Mapping of int to RunResult
         Runs on one dataset, by number.
     name : str, optional
-        Measure; by default the selection criterion of the first run, or its first
-        reported measure.
+        Measure; by default the selection criterion of the first run, or its
+        first reported measure.
     against : int or str, optional
-        Reference run of its group: its number, the key of its method, "gas", or of
-        method and ranker, "gas/ranksvm". By default, and in groups without it, the run
-        with the best average.
+        Reference run of its group: its number, the key of its method, "gas", or
+        of method and ranker, "gas/ranksvm". By default, and in groups without
+        it, the run with the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
@@ -502,19 +504,19 @@ def compare_runs(
     runs : sequence of RunResult
         Comparable runs; their numbers count from 1.
     name : str, optional
-        Measure; by default the selection criterion of the first run, or its first
-        reported measure.
+        Measure; by default the selection criterion of the first run, or its
+        first reported measure.
     against : int or str, optional
-        Reference run: its number, the key of its method, "gas", or of method and
-        ranker, "gas/ranksvm"; by default the run with the best average.
+        Reference run: its number, the key of its method, "gas", or of method
+        and ranker, "gas/ranksvm"; by default the run with the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there are fewer than two runs, runs are not comparable, a measure is missing,
-        or the reference run does not exist.
+        If there are fewer than two runs, runs are not comparable, a measure is
+        missing, or the reference run does not exist.
     """
     if len(runs) < 2:
         raise PlanError(
@@ -585,15 +587,15 @@ def pin_effects(
     Returns
     -------
     tuple of PinEffect
-        One effect per run with such a partner; the p values are corrected for the
-        number of effects.
+        One effect per run with such a partner; the p values are corrected for
+        the number of effects.
     """
     plans = [result.plan for result in runs]
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
-        # Runs that differ from this run in their pins only, and that can be compared
-        # with it.
+        # Runs that differ from this run in their pins only, and that can be
+        # compared with it.
         similar_runs = [
             other
             for other, other_plan in enumerate(plans)
@@ -633,8 +635,8 @@ def _family_tests(
 def comparing_measure(plan: Plan, name: str = "") -> str:
     """Return the measure for comparing runs: the requested measure if the run has it, or else its criterion.
 
-    If the run was chosen by the method's own criterion, its first reported measure
-    takes the place of this.
+    If the run was chosen by the method's own criterion, its first reported
+    measure takes the place of this.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
@@ -674,8 +676,8 @@ def reference_position(
 def named(plans: Sequence[Plan], name: str) -> int:
     """Return the position of the plan with a name such as "gas" or "gas/ranksvm".
 
-    "gas" alone means GAS with its own model if it is among the runs, otherwise the
-    first GAS run with a ranker.
+    "gas" alone means GAS with its own model if it is among the runs, otherwise
+    the first GAS run with a ranker.
 
     Raises
     ------

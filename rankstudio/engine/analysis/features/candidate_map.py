@@ -84,8 +84,9 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features` has those of the features. The correlation of two candidates is that
-        of their most similar features; it is at their representative columns.
+        `features` has those of the features. The correlation of two candidates
+        is that of their most similar features; it is at their representative
+        columns.
         """
         if self.columns.trivial:
             return features
@@ -94,8 +95,8 @@ class CandidateGroups:
             if len(group) > 1:
                 representative = group[0]
                 members = np.array(group)
-                # First the row of the representative, then its column, from the member
-                # of greatest size.
+                # First the row of the representative, then its column, from the
+                # member of greatest size.
                 largest = np.abs(merged[list(group)]).argmax(axis=0)
                 merged[representative] = merged[
                     members[largest], np.arange(largest.size)
@@ -131,18 +132,19 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: first the path's features in order, then the
-        others, or the best of very many others.
+        0-based columns of the R rows: first the path's features in order, then
+        the others, or the best of very many others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
         Numbers of these steps, as displayed.
     scores, shares, ranks : ndarray of shape (R, C)
-        Scores of the method, shares of the step's best score (see :func:`shares`), or
-        ranks among the candidates. NaN for features that were not candidates.
+        Scores of the method, shares of the step's best score (see
+        :func:`shares`), or ranks among the candidates. NaN for features that
+        were not candidates.
     taken : ndarray of shape (R, C), bool
-        Feature selected at the step; for an iteration or round, the feature with the
-        largest score.
+        Feature selected at the step; for an iteration or round, the feature
+        with the largest score.
     n_candidates : ndarray of shape (C,)
         Number of candidates.
     n_features, n_steps : int
@@ -177,22 +179,22 @@ class CandidateMap:
         most_features, most_steps : int
             Maximum number of rows and columns, at least 1.
         step : int, optional
-            Position of a step on the path that is included; on a growing path, by
-            default the first steps are included. Of iterations and rounds, the first,
-            the last and this step are included, and some in between, more densely at
-            the start, where most changes occur.
+            Position of a step on the path that is included; on a growing path,
+            by default the first steps are included. Of iterations and rounds,
+            the first, the last and this step are included, and some in between,
+            more densely at the start, where most changes occur.
         always : int, optional
             Column of a feature that always has a row.
 
         Returns
         -------
         CandidateMap
-            The rows are the features selected at these steps, in order of the path,
-            then the features with the largest shares. Features that are candidates at
-            none of the steps are left out.
+            The rows are the features selected at these steps, in order of the
+            path, then the features with the largest shares. Features that are
+            candidates at none of the steps are left out.
         """
-        # `places` are the positions on the path of the map's steps. A growing path
-        # shows successive steps up to the wanted one.
+        # `places` are the positions on the path of the map's steps. A growing
+        # path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = (
@@ -203,8 +205,8 @@ class CandidateMap:
         else:
             # Steps at equal ratios: denser at the start.
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            # The wanted step replaces the closest one, if possible not the first or the
-            # last.
+            # The wanted step replaces the closest one, if possible not the
+            # first or the last.
             if nearest not in columns:
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
@@ -258,8 +260,9 @@ class Margin:
         Best candidate that was not selected; None without one.
     rival_score : float
     share : float
-        The difference as a share of the larger absolute score, at most 1: negative if
-        the rival was ahead, as for a pinned feature; NaN without a rival.
+        The difference as a share of the larger absolute score, at most 1:
+        negative if the rival was ahead, as for a pinned feature; NaN without a
+        rival.
     """
 
     number: int
@@ -273,12 +276,13 @@ class Margin:
 def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of a step as shares of its best, from 0 to 1.
 
-    A share is the score divided by the best score. If the smallest score is the best,
-    it is divided by the score instead. If no score is positive, or 0 has no meaning, a
-    share is the position of the score between the worst and the best score.
+    A share is the score divided by the best score. If the smallest score is the
+    best, it is divided by the score instead. If no score is positive, or 0 has
+    no meaning, a share is the position of the score between the worst and the
+    best score.
 
-    `values` has shape (n,), one score per feature. NaN for features that were not
-    candidates.
+    `values` has shape (n,), one score per feature. NaN for features that were
+    not candidates.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -313,13 +317,14 @@ def candidate_map(
     score : CandidateScore
         Score by which the method compares candidates.
     groups : CandidateGroups, optional
-        Groups of the features; each group has one row, that of its representative
-        column.
+        Groups of the features; each group has one row, that of its
+        representative column.
 
     Notes
     -----
-    O(K n log n) for K steps and n features. For a path with more than a million scores, the map has fewer
-    steps: the first ones of a growing path, or evenly spaced iterations and rounds.
+    O(K n log n) for K steps and n features. For a path with more than a million
+    scores, the map has fewer steps: the first ones of a growing path, or evenly
+    spaced iterations and rounds.
     """
     # Groups are candidates as a whole: one column stands for each group.
     rows = np.arange(path.steps[0].coef.size)
@@ -396,12 +401,12 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path over its best rival, by its column.
 
-    A margin is the lead over the best candidate that was not selected, as a share of
-    the larger score.
+    A margin is the lead over the best candidate that was not selected, as a
+    share of the larger score.
 
-    On a growing path, it is the margin at the step that selects the feature. For
-    iterations, it is the margin over the next feature by the scores of the last
-    iteration. Rounds have no margins, because no round selects a feature.
+    On a growing path, it is the margin at the step that selects the feature.
+    For iterations, it is the margin over the next feature by the scores of the
+    last iteration. Rounds have no margins, because no round selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -439,8 +444,8 @@ def step_margin(
     step : Step
         A step with at least one feature.
     feature : int, optional
-        Column of the feature; by default the one selected by the step, or the one with
-        the largest weight.
+        Column of the feature; by default the one selected by the step, or the
+        one with the largest weight.
     divisor : float
         Divisor of the criteria.
     """
@@ -450,8 +455,8 @@ def step_margin(
         feature = int(np.argmax(values)) if by_weight else step.selected[-1]
     rivals = np.isfinite(values)
     rivals[feature] = False
-    # Features that the model has already are no rivals, except in an elimination, or if
-    # weights are compared.
+    # Features that the model has already are no rivals, except in an
+    # elimination, or if weights are compared.
     if not (score.least or by_weight):
         rivals[list(step.selected)] = False
     return _margin_to_rival(score, step.number, feature, values, np.flatnonzero(rivals))
@@ -460,8 +465,8 @@ def step_margin(
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
     """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
 
-    The lead over a candidate without any reduction is always 100 %, and a lead between
-    candidates that raise the criterion has no meaning.
+    The lead over a candidate without any reduction is always 100 %, and a lead
+    between candidates that raise the criterion has no meaning.
     """
     return (
         score.source is ScoreSource.CRITERION
@@ -474,8 +479,8 @@ def _margin_to_rival(
 ) -> Margin:
     """Return the margin of a feature over the best of its rivals.
 
-    `values`, shape (n,), has the scores of all features at step `number`, and `rivals`
-    the columns of the rivals, perhaps none.
+    `values`, shape (n,), has the scores of all features at step `number`, and
+    `rivals` the columns of the rivals, perhaps none.
     """
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):
@@ -489,8 +494,8 @@ def _margin_to_rival(
     # Share of the larger of the two scores.
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
 
-    # Between scores of opposite signs the difference exceeds the larger score: the
-    # share is limited to 1.
+    # Between scores of opposite signs the difference exceeds the larger score:
+    # the share is limited to 1.
     return Margin(
         number=number,
         feature=feature,

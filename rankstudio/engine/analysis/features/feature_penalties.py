@@ -37,8 +37,8 @@ def feature_penalties(
     ids : ndarray of shape (n,)
         Ids of the features.
     columns, selected : sequence of int
-        Columns of the features, and columns of the features that they are compared
-        with.
+        Columns of the features, and columns of the features that they are
+        compared with.
 
     Notes
     -----

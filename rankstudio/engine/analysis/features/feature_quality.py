@@ -92,8 +92,8 @@ class ValueHistogram:
     Attributes
     ----------
     low, high : float
-        Left edge of the first bin and right edge of the last bin. Values outside are
-        counted in these bins.
+        Left edge of the first bin and right edge of the last bin. Values
+        outside are counted in these bins.
     counts : ndarray of shape (2, 24)
         Documents in each bin: all of them, and those with a relevance above 0.
     """
@@ -124,9 +124,9 @@ class FeatureQuality:
     feature_id : int
     histogram : ValueHistogram
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one ranking
-        without queries. The feature ranks in the direction in which the first of the
-        measures is better.
+        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one
+        ranking without queries. The feature ranks in the direction in which the
+        first of the measures is better.
     ascending : bool
         Whether this direction puts small values first.
     findings : tuple of Finding
@@ -179,8 +179,9 @@ def feature_quality(
 
     Notes
     -----
-    O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m: larger parts are sampled by
-    every i-th query. Duplicates and the numbers of the summary use all documents.
+    O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m:
+    larger parts are sampled by every i-th query. Duplicates and the numbers of
+    the summary use all documents.
     """
     # Large data are sampled.
     X, y, ptr, grading = _sampled_queries(parts)
@@ -223,8 +224,8 @@ def fold_quality(
 ) -> QualityReport:
     """Describe every feature of a fold's documents, or of all documents.
 
-    `number` is that of the fold, None for all, and `summary` was made of the same
-    documents.
+    `number` is that of the fold, None for all, and `summary` was made of the
+    same documents.
     """
     parts = described_parts(dataset, number)
     if len(summary.features) < dataset.n_features:
@@ -240,8 +241,8 @@ def _sampled_queries(
 ) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of a sample of large data.
 
-    The sample has every i-th query. X has shape (m, n) and y shape (m,). Query q has
-    the rows from ptr[q] to ptr[q + 1]; the grading has the largest label.
+    The sample has every i-th query. X has shape (m, n) and y shape (m,). Query
+    q has the rows from ptr[q] to ptr[q + 1]; the grading has the largest label.
     """
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
@@ -288,8 +289,8 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
         low, high = _histogram_range(values)
-        # Halves are subtracted, because the difference of two finite numbers may be
-        # infinite.
+        # Halves are subtracted, because the difference of two finite numbers
+        # may be infinite.
         width = high / 2 - low / 2
         # Position of each value in the range: 0 at its low end, 1 at its high end.
         fractions = (
@@ -321,8 +322,8 @@ def _measure_features_alone(
 ) -> tuple[dict[str, Floats], Bools]:
     """Return each feature's measures in its better direction, and whether this ranks small values first.
 
-    The measures have shape (n,) by name, and so has the second array. X has shape (m,
-    n).
+    The measures have shape (n,) by name, and so has the second array. X has
+    shape (m, n).
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.
@@ -336,8 +337,8 @@ def _features_that_leak(
 ) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, shape (n,).
 
-    `measures` has each measure of ranking by each feature, shape (n,). All of them must
-    be nearly perfect.
+    `measures` has each measure of ranking by each feature, shape (n,). All of
+    them must be nearly perfect.
     """
     # Ranking by the negative labels is the worst ranking, by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
@@ -359,8 +360,8 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
-    # The different columns by the bytes of their first 64 values; adding 0.0 turns -0.0
-    # into 0.0.
+    # The different columns by the bytes of their first 64 values; adding 0.0
+    # turns -0.0 into 0.0.
     columns_by_start: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
@@ -419,9 +420,9 @@ def _findings_by_feature(
 ) -> Iterator[tuple[Finding, ...]]:
     """Yield the problems of each feature, in the order of the features.
 
-    `twins` has the earlier equal column of a column, `leaking`, shape (n,), tells which
-    features rank like the labels, and `measures` has the measures of each feature,
-    shape (n,).
+    `twins` has the earlier equal column of a column, `leaking`, shape (n,),
+    tells which features rank like the labels, and `measures` has the measures
+    of each feature, shape (n,).
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])

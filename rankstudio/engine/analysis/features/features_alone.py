@@ -36,13 +36,13 @@ class FeaturesAlone:
     measure, convention : str
         Name of the measure.
     parts : Mapping of str to ndarray of shape (n,)
-        The measure on each part: "train", and "validation" and "test" if the fold has
-        them.
+        The measure on each part: "train", and "validation" and "test" if the
+        fold has them.
     columns : ndarray of shape (n,)
         The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
-        Whether each feature ranks small values first: in all parts, it ranks in the
-        direction with the better MAP on the training part.
+        Whether each feature ranks small values first: in all parts, it ranks in
+        the direction with the better MAP on the training part.
     """
 
     measure: str
@@ -104,8 +104,8 @@ def measuring_alone(
         if name != "train" and not (sealed and name == "test")
     }
 
-    # The time for a part is proportional to its documents; the training part is ranked
-    # in both directions.
+    # The time for a part is proportional to its documents; the training part is
+    # ranked in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
     # Rankings from large to small values, and from small to large ones.
@@ -144,8 +144,8 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Return the measures of ranking by each column times its sign.
 
-    The result has a dict of measures, shape (n,) each, for each array of `signs`, shape
-    (n,).
+    The result has a dict of measures, shape (n,) each, for each array of
+    `signs`, shape (n,).
 
     The share done is yielded in between: it starts at ``span[0]`` and grows by
     ``span[1]``.
@@ -162,8 +162,8 @@ def measuring_columns(
         columns = slice(first, first + block_size)
         rows = taken_columns(X, columns)
         for column_signs, values in zip(signs, measures, strict=True):
-            # One row per column of X. Signs are an array of shape (n,), or one for all
-            # columns.
+            # One row per column of X. Signs are an array of shape (n,), or one
+            # for all columns.
             scores = rows * np.broadcast_to(column_signs, n)[columns, None]
             for name, block_values in evaluator.evaluate_many(scores).items():
                 values[name][columns] = block_values

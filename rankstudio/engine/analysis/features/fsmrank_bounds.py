@@ -33,13 +33,14 @@ class FSMRankBounds:
     objective : float
         ψ of the model, eq. (2).
     above_minimum : float
-        Theorem 2: after the iterations of the model, the objective is at most this much
-        above the minimum. The weights of the last model take the place of those of the
-        minimum, which are not known.
+        Theorem 2: after the iterations of the model, the objective is at most
+        this much above the minimum. The weights of the last model take the
+        place of those of the minimum, which are not known.
     unseen : float or None
-        Theorem 3: with probability 0.95 the smooth part of the objective grows by at
-        most this much on unseen pairs. It is far from tight, thousands of times the
-        objective. None for the logistic loss, for which the paper does not prove it.
+        Theorem 3: with probability 0.95 the smooth part of the objective grows
+        by at most this much on unseen pairs. It is far from tight, thousands of
+        times the objective. None for the logistic loss, for which the paper
+        does not prove it.
     """
 
     objective: float
@@ -75,24 +76,26 @@ def fsmrank_bounds(
     Raises
     ------
     PlanError
-        If features are not scaled to [0, 1], importance is above 1, or no query has
-        documents with different labels: the proofs need all three.
+        If features are not scaled to [0, 1], importance is above 1, or no query
+        has documents with different labels: the proofs need all three.
 
     Notes
     -----
-    With the Lipschitz constant L0 = (2 b + 2 λ1) n, p pairs, C = sum_i w_i / s_i and weights w of the 2n
-    features and negatives, Theorem 2 is 2 L0 ||w||² / (T + 1)² and Theorem 3
+    With the Lipschitz constant L0 = (2 b + 2 λ1) n, p pairs, C = sum_i w_i /
+    s_i and weights w of the 2n features and negatives, Theorem 2 is 2 L0 ||w||²
+    / (T + 1)² and Theorem 3
 
         2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)), R = 2C sqrt(2n/p) + (C²
         + λ1/2 C²) sqrt(2 log(4n) / p),
 
-    R being the sum of the complexities of the three terms in the proof (Appendix II):
-    that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p),
-    as A is at most 1.
+    R being the sum of the complexities of the three terms in the proof
+    (Appendix II): that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C²
+    sqrt(2 log(4n) / p), as A is at most 1.
 
-    The greatest second derivative b of the loss of a pair is 2 for the squared hinge (Theorem 1) and for
-    least squares, and 1/4 for the logistic loss. Theorem 2 holds for every b. The proof of Theorem 3 takes
-    least squares in place of the squared hinge (eq. (II.11)), and so holds for these two losses.
+    The greatest second derivative b of the loss of a pair is 2 for the squared
+    hinge (Theorem 1) and for least squares, and 1/4 for the logistic loss.
+    Theorem 2 holds for every b. The proof of Theorem 3 takes least squares in
+    place of the squared hinge (eq. (II.11)), and so holds for these two losses.
     """
     # Conditions of the theorems.
     X = train.X

@@ -27,8 +27,8 @@ class ChosenFeature:
         Its 1-based id.
     name : str
     ranks : Mapping of int to int
-        Position at which each fold selected it, from 1; only folds whose model contains
-        it.
+        Position at which each fold selected it, from 1; only folds whose model
+        contains it.
     """
 
     feature: int

@@ -43,8 +43,8 @@ def columns_of(
 ) -> tuple[int, ...]:
     """Return a set of some of n features as a tuple of 0-based columns.
 
-    ParameterError is raised for invalid columns, or fewer than `least` or more than
-    `most`; without `most`, up to n.
+    ParameterError is raised for invalid columns, or fewer than `least` or more
+    than `most`; without `most`, up to n.
     """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
@@ -62,8 +62,8 @@ def exact_exchange(
 ) -> ExactExchange:
     """Return the λ and loss with whose exact left-out errors sets of features are compared.
 
-    An error is raised if there is only one query, or the method has no such errors;
-    `what` names the analysis there.
+    An error is raised if there is only one query, or the method has no such
+    errors; `what` names the analysis there.
     """
     # Called for its error only.
     several_queries(data.ptr, what)

@@ -222,9 +222,9 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest value that have colors of their own.
 
-    More extreme values have the same color as these. They lie outside the 10th and 90th
-    percentile by at most the distance between these percentiles, so that a few extreme
-    values do not make all others alike.
+    More extreme values have the same color as these. They lie outside the 10th
+    and 90th percentile by at most the distance between these percentiles, so
+    that a few extreme values do not make all others alike.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -338,8 +338,8 @@ def candidates_figure(
 ) -> RowsFigure | None:
     """Return a figure of the candidates of one step of a fold's path, best first.
 
-    Candidates are the features or groups that the step compared; `number` is that of
-    the step.
+    Candidates are the features or groups that the step compared; `number` is
+    that of the step.
 
     The result is None if the method compares none.
     """

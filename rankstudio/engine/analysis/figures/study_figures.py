@@ -342,8 +342,8 @@ def differences_figure(
 
     The result is None if there are no differences.
 
-    `tested` has the tests of the runs by a measure, `run_names` the name
-    of each run by its number, and `part` names the part of the data.
+    `tested` has the tests of the runs by a measure, `run_names` the name of
+    each run by its number, and `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -542,8 +542,8 @@ def _figure_with_text(
 ) -> Figure | None:
     """Return a figure whose caption ends with a description of its runs.
 
-    `make` draws the figure, and `explanation` writes the description. The result is
-    None if there is nothing to draw.
+    `make` draws the figure, and `explanation` writes the description. The
+    result is None if there is nothing to draw.
     """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
@@ -554,8 +554,8 @@ def _figure_with_run_texts(
 ) -> Figure | None:
     """Draw a figure of several runs, and describe the runs that it shows in its caption.
 
-    `make` draws the figure, and `name` is the measure. The result is None if there is
-    nothing to draw.
+    `make` draws the figure, and `name` is the measure. The result is None if
+    there is nothing to draw.
     """
     figure = make()
     if figure is None:
@@ -604,8 +604,8 @@ def alone_figure(
 ) -> CurvesFigure | None:
     """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
 
-    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong features
-    among many weak ones, or many similar ones.
+    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong
+    features among many weak ones, or many similar ones.
     """
     best = best_of(runs, name)
     if best.data is None or lacking(name):
@@ -618,8 +618,7 @@ def alone_of(
 ) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, with a run's features marked.
 
-    `run_name` is the name of the run, and `name` that of
-    the measure.
+    `run_name` is the name of the run, and `name` that of the measure.
     """
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
@@ -686,8 +685,8 @@ def differences_of(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to the best run by a measure.
 
-    The tests are computed unless `tested` has them. The result is None if there are no
-    differences.
+    The tests are computed unless `tested` has them. The result is None if there
+    are no differences.
     """
     reference = best_of(runs, name)
     run_names = {run.number: run.title for run in runs}

@@ -62,8 +62,8 @@ class RankedPath:
     distinct : DistinctRankings
         The different rankings of each query.
     places : Places
-        Position of the ranking by each complete step among the different rankings of
-        each query.
+        Position of the ranking by each complete step among the different
+        rankings of each query.
     """
 
     part: RankingDataset
@@ -110,8 +110,8 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
 
     The values at the other positions are NaN.
 
-    `complete`, shape (K,), says which steps are complete, and `values` has only their
-    rows.
+    `complete`, shape (K,), says which steps are complete, and `values` has only
+    their rows.
     """
     if complete.all():
         return values
@@ -130,21 +130,22 @@ _MAX_MEASUREMENTS = 64
 class Remeasurement:
     """Measures the models of finished runs by any measure and convention.
 
-    The documents are scored and sorted once per model. Every measure is computed from
-    those rankings, once for identical rankings of a query; they are cached as long as
-    the paths, up to half a gigabyte. Nothing is trained again.
+    The documents are scored and sorted once per model. Every measure is
+    computed from those rankings, once for identical rankings of a query; they
+    are cached as long as the paths, up to half a gigabyte. Nothing is trained
+    again.
 
-    A nonlinear model that a study does not store completely has no measure: NaN. The
-    models of inner folds are not stored, so only the validation measures of the plan
-    are available for them.
+    A nonlinear model that a study does not store completely has no measure:
+    NaN. The models of inner folds are not stored, so only the validation
+    measures of the plan are available for them.
     """
 
     def __init__(self) -> None:
         """Make empty caches.
 
-        They are for rankings by the steps of paths and by single models, for the
-        different rankings of a part, the order of its documents with equal scores,
-        measured folds, and evaluators of measures.
+        They are for rankings by the steps of paths and by single models, for
+        the different rankings of a part, the order of its documents with equal
+        scores, measured folds, and evaluators of measures.
         """
         # Caches. Weak keys: each entry lasts as long as the object it belongs to.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
@@ -249,9 +250,9 @@ class Remeasurement:
     def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Rank the documents by a run's models in advance.
 
-        Yields after each path, and may be interrupted there. Paths with more scores
-        than one block are ranked on request, as are the others once half of the cache
-        is full.
+        Yields after each path, and may be interrupted there. Paths with more
+        scores than one block are ranked on request, as are the others once half
+        of the cache is full.
 
         Parameters
         ----------
@@ -293,8 +294,8 @@ class Remeasurement:
     ) -> float:
         """Return a run's mean of the settings' measure over its folds.
 
-        It is that of the models that the run selected, on the test part, or on the
-        validation part without one; NaN if undefined.
+        It is that of the models that the run selected, on the test part, or on
+        the validation part without one; NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -335,8 +336,9 @@ class Remeasurement:
         for measurement in measurements:
             for fold_result in result.folds:
                 is_ranked = all(path in self._paths for path in fold_result.paths)
-                # Measuring other folds would rank their models first, which takes
-                # memory. Folds without an own validation part need no such rankings.
+                # Measuring other folds would rank their models first, which
+                # takes memory. Folds without an own validation part need no
+                # such rankings.
                 if (
                     is_ranked
                     or result.plan.inner
@@ -389,8 +391,8 @@ class Remeasurement:
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
 
-        # Cross-fitted values are found anew for another choice, or if the fold has or
-        # needs them.
+        # Cross-fitted values are found anew for another choice, or if the fold
+        # has or needs them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(
@@ -440,8 +442,9 @@ class Remeasurement:
 
         Notes
         -----
-        O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
-        of the part for each of up to 100 models that are chosen.
+        O(KQ) per path for the choices if the path does not keep them, of one
+        path at a time, and one scoring of the part for each of up to 100 models
+        that are chosen.
         """
         # Values of another convention do not apply.
         stored = result.cross_fitted if new_plan.convention == plan.convention else {}
@@ -489,8 +492,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Measure each validation query by models that a plan chooses without this query.
 
-        `plan` chooses, and `new_plan` has the measures. The result has shape (Q,) for
-        each measure; it is {} if a model is not stored.
+        `plan` chooses, and `new_plan` has the measures. The result has shape
+        (Q,) for each measure; it is {} if a model is not stored.
         """
         part = fold.vali
         if part is None or plan.inner:
@@ -567,8 +570,8 @@ class Remeasurement:
                 if has_same_convention
                 else FrozenMapping({}),
             )
-            # Only a measure that chooses has p-values; the p-values of the previous
-            # measure do not apply.
+            # Only a measure that chooses has p-values; the p-values of the
+            # previous measure do not apply.
             new_p_values: Mapping[str, Floats] = FrozenMapping({})
             choices = path.choices
             if measurement.chooses and new_plan.select_by in measured_path.validation:
@@ -630,14 +633,15 @@ class Remeasurement:
     ) -> Iterator[Floats]:
         """Yield the measure of each path's K steps in each query, shape (K, Q).
 
-        A measure of rankings is computed for many paths at a time, from rankings that
-        are kept. Only rankings that would take too much memory are not kept.
+        A measure of rankings is computed for many paths at a time, from
+        rankings that are kept. Only rankings that would take too much memory
+        are not kept.
 
         NaN for steps whose model is not stored completely.
         """
-        # Only complete steps can be measured. `spread` puts their rows to the positions
-        # of the steps, and NaN to the others. First, measures that need the scores
-        # themselves, not only the order.
+        # Only complete steps can be measured. `spread` puts their rows to the
+        # positions of the steps, and NaN to the others. First, measures that
+        # need the scores themselves, not only the order.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
         if not evaluator.by_rank:
@@ -691,8 +695,8 @@ class Remeasurement:
         if cached is None or cached.part is not part or cached.by_id != by_id:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
-            # Numbers of the steps' rankings in the store, shape (steps, Q) per block;
-            # an empty block, for a path without complete steps.
+            # Numbers of the steps' rankings in the store, shape (steps, Q) per
+            # block; an empty block, for a path without complete steps.
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [
                 distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)
@@ -718,8 +722,8 @@ class Remeasurement:
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return the store of the different rankings of a part, emptied if memory is short.
 
-        `by_id` says whether ids of documents break ties. All rankings are discarded if
-        they take too much memory.
+        `by_id` says whether ids of documents break ties. All rankings are
+        discarded if they take too much memory.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -740,8 +744,8 @@ class Remeasurement:
 
         The result is {} without a part, or if the model cannot score the part.
 
-        `owner` is the object that the model's ranking is stored with; by default the
-        step.
+        `owner` is the object that the model's ranking is stored with; by
+        default the step.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -755,8 +759,8 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of a model in each query.
 
-        Each has shape (Q,) for Q queries. The result is {} without a part, or if the
-        model cannot score the part.
+        Each has shape (Q,) for Q queries. The result is {} without a part, or
+        if the model cannot score the part.
         """
         if part is None or not step.covers(part.X):
             return {}
@@ -773,9 +777,9 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures of one model in each query.
 
-        Each has shape (Q,) for Q queries. They are computed from the model's ranking,
-        or from its scores if a measure needs scores. `owner` is the object that the
-        ranking is stored with; by default the step.
+        Each has shape (Q,) for Q queries. They are computed from the model's
+        ranking, or from its scores if a measure needs scores. `owner` is the
+        object that the ranking is stored with; by default the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -795,8 +799,8 @@ class Remeasurement:
     ) -> Codes:
         """Return the ranking of a part's m documents by one model, shape (1, m).
 
-        It is stored as long as its owner exists: the best single feature of a fold, if
-        the model is made of one, otherwise the step itself.
+        It is stored as long as its owner exists: the best single feature of a
+        fold, if the model is made of one, otherwise the step itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -852,8 +856,8 @@ def _subset_choices(
 
     `values`, shape (K, Q), has the selection measure of K steps in Q queries.
     """
-    # A step without any value was not measured, unless it is complete and the measure
-    # is not defined.
+    # A step without any value was not measured, unless it is complete and the
+    # measure is not defined.
     undefined_steps = [
         path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     ]
@@ -888,8 +892,8 @@ def _ranking_blocks(
 ) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time.
 
-    A block has shape (steps, m): a ranking of the m documents per step. `order` is that
-    of documents with equal scores, None for that of the file.
+    A block has shape (steps, m): a ranking of the m documents per step. `order`
+    is that of documents with equal scores, None for that of the file.
     """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
@@ -926,9 +930,9 @@ def _scores_of_steps(
 ) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, one row each, and the scores of the last step.
 
-    The scores have shape (K, m). Nonlinear models continue from the scores of the step
-    before, at first `scores`, shape (m,). The last scores are None for linear models,
-    which need none.
+    The scores have shape (K, m). Nonlinear models continue from the scores of
+    the step before, at first `scores`, shape (m,). The last scores are None for
+    linear models, which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

@@ -78,8 +78,8 @@ class TableRun:
     name : str
         The user's name; "" for the method.
     documents : callable
-        Returns its data with documents, or None if they are not available; called only
-        if a measure is missing.
+        Returns its data with documents, or None if they are not available;
+        called only if a measure is missing.
     sealed : bool
         Whether the test part is left out, for instance because it is sealed.
     """
@@ -146,8 +146,8 @@ def table_runs(
     sources : iterable of ReportSource
         Contents of the studies.
     part : {"test", "validation"}, optional
-        Part of the data to use even if the seal says otherwise: with the test part, or
-        without it.
+        Part of the data to use even if the seal says otherwise: with the test
+        part, or without it.
     """
     opener = DataOpener()
     return [
@@ -166,8 +166,9 @@ def _table_run(
 ) -> TableRun:
     """Return a run with the measures of a part of its data, "test" or "validation".
 
-    By default, these are the measures that the seal of the test part leaves visible.
-    `run` has all its measures, and `visible` only those that the seal allows.
+    By default, these are the measures that the seal of the test part leaves
+    visible. `run` has all its measures, and `visible` only those that the seal
+    allows.
     """
     if part is None:
         result = visible.result
@@ -212,8 +213,8 @@ class RowRuns:
     groups : Mapping of str to ComparableGroup
         Group of each run, by dataset name.
     block : int
-        Position of these groups among those of their datasets: rows of the same block
-        have the same groups.
+        Position of these groups among those of their datasets: rows of the same
+        block have the same groups.
     """
 
     title: str
@@ -235,10 +236,11 @@ class _GroupedRun:
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     """Return the rows of a table, block by block, in order of first occurrence.
 
-    Identical runs are included once. A method with one run per dataset has one row,
-    regardless of its grids; several runs on one dataset are grouped by equal settings.
-    Titles of rows with the same method state the settings in which they differ. Runs on
-    one dataset that are not comparable are in different blocks.
+    Identical runs are included once. A method with one run per dataset has one
+    row, regardless of its grids; several runs on one dataset are grouped by
+    equal settings. Titles of rows with the same method state the settings in
+    which they differ. Runs on one dataset that are not comparable are in
+    different blocks.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
@@ -309,8 +311,8 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return the rows of a table with different titles.
 
-    A row has a run for each dataset, by its name. Rows with the same title get the
-    settings in which they differ, or a number.
+    A row has a run for each dataset, by its name. Rows with the same title get
+    the settings in which they differ, or a number.
     """
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
@@ -374,14 +376,14 @@ def result_table(
     query : TableQuery
         Measures, columns, tests and reference row.
     cancelled : callable
-        Called between tests; once it returns True, testing stops and the result must
-        not be used.
+        Called between tests; once it returns True, testing stops and the result
+        must not be used.
 
     Raises
     ------
     PlanError
-        If there are no runs, a measure is not available, or the reference row is
-        missing.
+        If there are no runs, a measure is not available, or the reference row
+        is missing.
     ParameterError
         For an unknown measure.
     """
@@ -541,8 +543,8 @@ def _references(
 ) -> dict[int, int]:
     """Return, by block, the number of the row against which the block's others are tested.
 
-    This is the requested row in its own block, and in other blocks the best row of the
-    first column. A block without either is left out.
+    This is the requested row in its own block, and in other blocks the best row
+    of the first column. A block without either is left out.
     """
     # `against` is a number, a title or a method.
     requested_rows = _requested_rows(rows, against)
@@ -647,8 +649,8 @@ def _distinct_paired_rows(
 ) -> list[int]:
     """Return the rows to test against the reference: those that can be paired with it.
 
-    Of equal runs only the first is tested, and none that equals the reference. `runs`
-    are the runs of a column by row.
+    Of equal runs only the first is tested, and none that equals the reference.
+    `runs` are the runs of a column by row.
     """
     against = runs.get(reference)
     if against is None:
@@ -763,8 +765,8 @@ def _mark_note(
 ) -> str:
     """Return the meaning of the marks of a table, such as stars; "" if nothing was tested.
 
-    `references` has the reference row of each block, and `p` the tests by row and
-    column.
+    `references` has the reference row of each block, and `p` the tests by row
+    and column.
     """
     # Tests that were corrected together, by block.
     families = {

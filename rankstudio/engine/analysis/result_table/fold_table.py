@@ -85,8 +85,8 @@ class MeasureSummary:
     Attributes
     ----------
     means, deviations : mapping of str to float
-        Mean and deviation of each measure over the folds in which it is defined; a
-        deviation needs two folds.
+        Mean and deviation of each measure over the folds in which it is
+        defined; a deviation needs two folds.
     over_single : mapping of str to float
         Gain of each mean over the best single features.
     sizes : tuple of int
@@ -94,8 +94,8 @@ class MeasureSummary:
     part : Part
         Part behind the means.
     chosen_on : mapping of str to float
-        Mean of each measure on the validation part that chose the models: too high;
-        empty without one.
+        Mean of each measure on the validation part that chose the models: too
+        high; empty without one.
     """
 
     means: Measures = field(default_factory=dict)
@@ -286,8 +286,8 @@ class FoldAverage:
     mean : ndarray of shape (K,)
         Mean over the folds.
     low, high : ndarray of shape (K,)
-        One standard deviation over the folds below and above; the mean for a single
-        fold.
+        One standard deviation over the folds below and above; the mean for a
+        single fold.
     """
 
     mean: Floats

@@ -32,11 +32,11 @@ class GridMap:
     values : ndarray of shape (R, C)
         Best value tried with the values of a row and a column; NaN for none.
     combinations, places : ndarray of shape (R, C)
-        Position of the combination with the best value, and its x-value on the path; -1
-        and 0 for none.
+        Position of the combination with the best value, and its x-value on the
+        path; -1 and 0 for none.
     best : tuple of (int, int), optional
-        Row and column of the best value; ties go to the earlier combination, then to
-        the earlier place.
+        Row and column of the best value; ties go to the earlier combination,
+        then to the earlier place.
     """
 
     rows: Axis
@@ -60,9 +60,9 @@ class GridMap:
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     """Return the pairs of grids for which a map of a plan can be drawn.
 
-    A pair has the positions of two parameters with several numbers, that of the rows
-    and that of the columns. Rows are the later one, because the first one, λ, has more
-    values. Pairs of one method come first.
+    A pair has the positions of two parameters with several numbers, that of the
+    rows and that of the columns. Rows are the later one, because the first one,
+    λ, has more values. Pairs of one method come first.
     """
     grids = [
         number
@@ -120,8 +120,8 @@ def grid_map(
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
-        # Combinations that differ in other parameters share a cell; the best of them is
-        # shown.
+        # Combinations that differ in other parameters share a cell; the best of
+        # them is shown.
         cell = (
             rows.values.index(combination[row_axis]),
             columns.values.index(combination[column_axis]),

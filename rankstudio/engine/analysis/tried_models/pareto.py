@@ -43,8 +43,8 @@ class ParetoModel:
     mean : float
         Mean of the validation measure over the folds.
     error : float
-        Standard error of the mean: deviation over the folds / √folds; NaN for a single
-        fold.
+        Standard error of the mean: deviation over the folds / √folds; NaN for a
+        single fold.
     """
 
     run: int
@@ -66,21 +66,22 @@ class ParetoFront:
     Attributes
     ----------
     models : tuple of ParetoModel
-        Best combination of every size of every run, by run and ascending size; by cost,
-        the models of each run that no other model of this run beats.
+        Best combination of every size of every run, by run and ascending size;
+        by cost, the models of each run that no other model of this run beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int
-        Position of the largest mean (the smallest, for an error); ties go to the
-        smallest model.
+        Position of the largest mean (the smallest, for an error); ties go to
+        the smallest model.
     suggested : int
         Position of the smallest model that meets its level in `levels`.
     levels : tuple of float
-        Minimum mean to be good enough, for each model of `optimal`. If `paired`, the
-        best mean minus half the length of the 95 % interval of the difference between
-        the two models over queries: a model at its level is just not significantly
-        worse than the best. Otherwise one standard error below the best for all; a
-        single fold has no standard error, so only the best model is good enough.
+        Minimum mean to be good enough, for each model of `optimal`. If
+        `paired`, the best mean minus half the length of the 95 % interval of
+        the difference between the two models over queries: a model at its level
+        is just not significantly worse than the best. Otherwise one standard
+        error below the best for all; a single fold has no standard error, so
+        only the best model is good enough.
     paired : bool
         Whether models were compared with the best one query by query.
     by : {"size", "cost", "milliseconds"}
@@ -104,10 +105,10 @@ def pareto_front_of(
 ) -> ParetoFront | None:
     """Find the models of runs for which no other is both smaller (or cheaper) and better.
 
-    The deviation between folds reflects the folds more than the models: a fold of hard
-    queries is hard for all models. If the documents are available, the suggested model
-    is therefore the smallest one not significantly worse than the best, by the paired
-    interval over all queries.
+    The deviation between folds reflects the folds more than the models: a fold
+    of hard queries is hard for all models. If the documents are available, the
+    suggested model is therefore the smallest one not significantly worse than
+    the best, by the paired interval over all queries.
 
     Models are compared by size or cost, and the mean validation measure.
 
@@ -118,9 +119,9 @@ def pareto_front_of(
     name : str
         Name of the measure.
     data : sequence of FoldedDataset, optional
-        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, or with a
-        model on the front that the study did not store, one standard error over the folds replaces the
-        interval.
+        Data of each run. Without data, validation documents or `LEAST_PAIRS`
+        validation queries, or with a model on the front that the study did not
+        store, one standard error over the folds replaces the interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see
         :func:`rankstudio.engine.analysis.tried_models.run_costs.costs_of`.
@@ -128,8 +129,8 @@ def pareto_front_of(
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure, or by cost if no run has
-        costs.
+        None if no run has a model with a validation measure, or by cost if no
+        run has costs.
     """
     # Tried models with their size or cost.
     better = measure(name).higher_is_better
@@ -154,8 +155,8 @@ def pareto_front_of(
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
 
-    # With the data of all runs, levels come from paired differences to the best model;
-    # without them, the level is one standard error from the best mean.
+    # With the data of all runs, levels come from paired differences to the best
+    # model; without them, the level is one standard error from the best mean.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
     half = _paired_half_widths(runs, data, front, name)
     if half is not None:
@@ -258,8 +259,8 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the width of the interval of each difference to the last model of the front.
 
-    The last model has the best mean. The result has shape (K,) for the K models of the
-    front.
+    The last model has the best mean. The result has shape (K,) for the K models
+    of the front.
 
     None without the data of all runs, or if a study did not store one of the models.
     """

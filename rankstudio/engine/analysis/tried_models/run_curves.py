@@ -44,27 +44,28 @@ class RunCurve:
     places : tuple of int
         Number of features or round of each of the K models.
     sizes : ndarray of shape (K,)
-        Number of features of each model, mean over the folds; NaN for a given ranking
-        without features, which is constant over x.
+        Number of features of each model, mean over the folds; NaN for a given
+        ranking without features, which is constant over x.
     x : ndarray of shape (K,)
         x of the curve, ascending.
     mean : ndarray of shape (K,)
         Mean over the folds of the measure on the validation part, or on the test part.
     difference, half : ndarray of shape (K,)
-        Mean difference to the reference model with the largest x not above this one's,
-        and half the length of its 95 % interval, paired over the queries. NaN without a
-        reference model.
+        Mean difference to the reference model with the largest x not above this
+        one's, and half the length of its 95 % interval, paired over the
+        queries. NaN without a reference model.
     unpaired : str
         Reason why there is no reference model; otherwise "".
     model : int or None
-        Position of the model whose size is nearest to the mean size of the models that
-        the folds selected; None for a given ranking, and over time or queries.
+        Position of the model whose size is nearest to the mean size of the
+        models that the folds selected; None for a given ranking, and over time
+        or queries.
     n_folds : int
         Folds behind each mean.
     own_half : ndarray of shape (K,) or None
-        For the reference run: half the length of the 95 % interval of the difference to
-        its own model at ``model``, paired over the queries. None for other runs, and
-        without such a model or documents.
+        For the reference run: half the length of the 95 % interval of the
+        difference to its own model at ``model``, paired over the queries. None
+        for other runs, and without such a model or documents.
     """
 
     values: tuple[Any, ...]
@@ -83,8 +84,8 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return groups of plans that differ only in the share of the training queries.
 
-    A group has positions of plans, in the order of this share. A plan without a partner
-    is a group of its own.
+    A group has positions of plans, in the order of this share. A plan without a
+    partner is a group of its own.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
     whole_plans = [
@@ -113,8 +114,8 @@ def run_curves(
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, and where it differs from the reference.
 
-    The models of a curve are selected by validation, whatever part they are measured
-    on.
+    The models of a curve are selected by validation, whatever part they are
+    measured on.
 
     Parameters
     ----------
@@ -128,8 +129,9 @@ def run_curves(
     by : {"size", "cost", "train", "seconds"}
         x axis: number of features, their cost (see
         :mod:`rankstudio.engine.analysis.tried_models.run_costs`), the percentage of the training queries, or
-        the run time. Over the last two, a run has only its best model. Over the training queries there are no
-        intervals: the runs of a group of `learning_curves` are the points of one learning curve.
+        the run time. Over the last two, a run has only its best model. Over the
+        training queries there are no intervals: the runs of a group of
+        `learning_curves` are the points of one learning curve.
     part : {"vali", "test"}
         Part on which the models are measured; for the test part the documents are needed.
 
@@ -145,12 +147,12 @@ def run_curves(
         by, [_best_curve(run, name, by, costs) for run in runs]
     )
 
-    # Intervals between points of several runs would hide a learning curve; the tests of
-    # the runs show them.
+    # Intervals between points of several runs would hide a learning curve; the
+    # tests of the runs show them.
     has_intervals = by != "train"
 
-    # Values of each query, for runs with points whose intervals or test values are
-    # needed.
+    # Values of each query, for runs with points whose intervals or test values
+    # are needed.
     run_values: list[list[Floats] | None] = []
     for run, points, documents in zip(runs, tried, data, strict=True):
         if points is None or not (has_intervals or part == "test"):
@@ -209,8 +211,8 @@ def run_curves(
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
     """Return half the width of the interval of the difference of each model of a run to its marked model.
 
-    `values` has the measure in each query, shape (K, Q), by fold; the result has shape
-    (K,). It is None without values, or without a marked model.
+    `values` has the measure in each query, shape (K, Q), by fold; the result
+    has shape (K,). It is None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None
@@ -228,8 +230,8 @@ def _best_curve(
     """Return the models of the combination with the best mean, with their x-values.
 
     x is the size, the cost, the share of the training queries or the run time,
-    ascending. On axes with a single point per run, only the best model is returned.
-    None if no mean is defined.
+    ascending. On axes with a single point per run, only the best model is
+    returned. None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -325,8 +327,9 @@ def _run_curve(
 ) -> RunCurve:
     """Return the curve of a run's models over x, shape (K,) for each of its arrays.
 
-    `difference` and `half` are the differences to another run's models and half their
-    intervals. Without a mean, it is the curve of the models on the validation part.
+    `difference` and `half` are the differences to another run's models and half
+    their intervals. Without a mean, it is the curve of the models on the
+    validation part.
     """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array(

@@ -31,8 +31,8 @@ class SetOfPath:
     value : float
         Validation measure that selects the models.
     p : float
-        p of the paired test of the set's values in each query against those of the best
-        set; 1 for the best set.
+        p of the paired test of the set's values in each query against those of
+        the best set; 1 for the best set.
     """
 
     position: int
@@ -56,8 +56,8 @@ class SmallestSet:
     measure : str
         Validation measure that selects the models.
     smallest, best : SetOfPath
-        The smallest set that is not significantly worse than the best one, and the best
-        one.
+        The smallest set that is not significantly worse than the best one, and
+        the best one.
     chosen : SetOfPath
         The chosen set.
     """
@@ -131,8 +131,8 @@ class SmallestSet:
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
     """Return the smallest set of features of a path that is not significantly worse.
 
-    It is compared with the best set of the path, and comes with this and the chosen
-    set.
+    It is compared with the best set of the path, and comes with this and the
+    chosen set.
 
     Parameters
     ----------
@@ -146,8 +146,9 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     Returns
     -------
     SmallestSet or None
-        None if the models of the path are not tested: without queries to validate on,
-        with fewer than `LEAST_PAIRS` of them, or if the method's criterion selects.
+        None if the models of the path are not tested: without queries to
+        validate on, with fewer than `LEAST_PAIRS` of them, or if the method's
+        criterion selects.
     """
     # the path was measured by a measure that does not select
     if plan.select_by not in path.validation:
@@ -212,8 +213,8 @@ def smallest_set_beside(
     Returns
     -------
     SmallestSet or None
-        None also if no path of the fold has the selection, or a number of features
-        cannot be chosen on it.
+        None also if no path of the fold has the selection, or a number of
+        features cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position
     # False comes before True: first the path of the selected model.

@@ -165,8 +165,8 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
     gains = means[finite] if measure(name).higher_is_better else -means[finite]
-    # By size, then from the best to the worst, then in the given order: the first of
-    # each size is its best.
+    # By size, then from the best to the worst, then in the given order: the
+    # first of each size is its best.
     order = finite[np.lexsort((finite, -gains, sizes[finite]))]
     _, first_of_size = np.unique(sizes[order], return_index=True)
     return [
@@ -180,8 +180,8 @@ def _models_of_all_folds(
 ) -> TriedPath:
     """Return the models of a combination of parameters that all folds have.
 
-    Their values are those of the validation measure `name`; without it there are no
-    models.
+    Their values are those of the validation measure `name`; without it there
+    are no models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -214,9 +214,9 @@ def can_measure(
 ) -> bool:
     """Return whether a measure can be computed on the validation or test parts of a run.
 
-    The documents are not available if the run comes from a study without its data, or
-    if the data have no such part. Validation by inner folds used other models than
-    those of the paths.
+    The documents are not available if the run comes from a study without its
+    data, or if the data have no such part. Validation by inner folds used other
+    models than those of the paths.
     """
     if lacking(name):
         return False
@@ -253,8 +253,8 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One array per fold. A model that a study did not store in every fold has rows of
-        NaN in all arrays.
+        One array per fold. A model that a study did not store in every fold has
+        rows of NaN in all arrays.
 
     Notes
     -----
@@ -266,8 +266,8 @@ def values_by_query(
     for dataset, steps in parts_and_steps:
         assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # An interval over the queries of some folds would be mistaken for one over all
-    # queries.
+    # An interval over the queries of some folds would be mistaken for one over
+    # all queries.
     is_stored = np.all(
         [
             [_can_score(step, fold_part) for step in steps]
@@ -285,8 +285,8 @@ def _fold_parts(
 ) -> list[RankingDataset | None]:
     """Return the part of each fold of a run.
 
-    `part` is "vali" or "test"; None for a fold that the data lack, or that lacks the
-    part.
+    `part` is "vali" or "test"; None for a fold that the data lack, or that
+    lacks the part.
     """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]

@@ -16,9 +16,9 @@ STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5
 class AscentSearch:
     """Coordinate search over the weights of a linear model, on a ranking measure.
 
-    Weights are in units of 1 over the feature's standard deviation within queries, so
-    that a step has the same meaning for every feature. Subclasses provide the
-    documents. Larger values are better.
+    Weights are in units of 1 over the feature's standard deviation within
+    queries, so that a step has the same meaning for every feature. Subclasses
+    provide the documents. Larger values are better.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ class AscentSearch:
         Returns
         -------
         coef, value
-            Best model and its value, unchanged if no change is better. Ties go to the
-            smallest change.
+            Best model and its value, unchanged if no change is better. Ties go
+            to the smallest change.
         """
-        # Steps are in units of the feature's standard deviation; the last change sets
-        # the weight to 0.
+        # Steps are in units of the feature's standard deviation; the last
+        # change sets the weight to 0.
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
@@ -67,8 +67,8 @@ class AscentSearch:
         if not best.any():
             return coef, value
         best = self.normalise(best)
-        # Measured again: the scores above were summed in another order, which may break
-        # ties another way.
+        # Measured again: the scores above were summed in another order, which
+        # may break ties another way.
         best_value = yield from self.measured(best)
         return (best, best_value) if best_value > value else (coef, value)
 

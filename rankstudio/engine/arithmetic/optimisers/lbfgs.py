@@ -28,17 +28,17 @@ def minimise(
     Parameters
     ----------
     objective : callable
-        Returns value and gradient (n,) at a point (n,), as a generator that may yield
-        progress events.
+        Returns value and gradient (n,) at a point (n,), as a generator that may
+        yield progress events.
     start : ndarray of shape (n,)
         Starting point.
 
     Yields
     ------
     point, value, gradient
-        At the start, then after every iteration; progress events in between. It ends
-        when the gradient is 0, or when no step along the direction decreases the
-        function in floating point.
+        At the start, then after every iteration; progress events in between. It
+        ends when the gradient is 0, or when no step along the direction
+        decreases the function in floating point.
 
     Notes
     -----
@@ -46,14 +46,14 @@ def minimise(
     """
     x = start
     f, g = yield from objective(start)
-    # The last steps s with the changes y of the gradient, from which the inverse
-    # Hessian is estimated.
+    # The last steps s with the changes y of the gradient, from which the
+    # inverse Hessian is estimated.
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # (s, y, s'y)
     yield x, f, g
     while g.any():
         direction = -_times_inverse_hessian(g, pairs)
-        # Without pairs, the length of the direction means nothing, so the first step
-        # has length 1.
+        # Without pairs, the length of the direction means nothing, so the first
+        # step has length 1.
         first_length = 1.0 if pairs else 1.0 / float(np.linalg.norm(g))
         max_steps = _LINE_STEPS if pairs else _FIRST_STEPS
         accepted = yield from _line_search(
@@ -77,8 +77,8 @@ def _times_inverse_hessian(
 ) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient g, shape (n,).
 
-    ``pairs`` has (s, y, s'y) of the last steps s and changes y of the gradient, the
-    oldest first, from which it follows by the two-loop recursion.
+    ``pairs`` has (s, y, s'y) of the last steps s and changes y of the gradient,
+    the oldest first, from which it follows by the two-loop recursion.
     """
     out = g.copy()
     alphas = []
@@ -106,13 +106,14 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return (point, value, gradient) on a line that meet the weak Wolfe conditions.
 
-    The function has decreased enough there, and its slope has flattened enough. x, f
-    and g are point, value and gradient at the start. The length of the step is doubled
-    or bisected, from ``first_length`` on; return None after ``max_steps`` steps.
+    The function has decreased enough there, and its slope has flattened enough.
+    x, f and g are point, value and gradient at the start. The length of the
+    step is doubled or bisected, from ``first_length`` on; return None after
+    ``max_steps`` steps.
     """
     slope = float(g @ direction)
-    # The lengths between which a valid one lies; without an upper one, the length is
-    # doubled.
+    # The lengths between which a valid one lies; without an upper one, the
+    # length is doubled.
     low = 0.0
     high = np.inf
     length = first_length

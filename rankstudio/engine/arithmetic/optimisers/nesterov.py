@@ -35,8 +35,8 @@ class Descent:
         Nonnegative weights of the features and of their negatives.
     objective : float
     lipschitz : float
-        Estimate of the gradient's Lipschitz constant; NaN for the subgradient method,
-        which has none.
+        Estimate of the gradient's Lipschitz constant; NaN for the subgradient
+        method, which has none.
     """
 
     w: Floats
@@ -71,9 +71,9 @@ class FSMObjective:
 
     ℓ(d) is max(0, 1 - d)², log(1 + exp(-d)) or (1 - d)².
 
-    The features occur twice in x, the second time negated, so that all weights can be
-    nonnegative; A contains the similarity four times. Weights with s_i = 0 are
-    excluded: they stay 0.
+    The features occur twice in x, the second time negated, so that all weights
+    can be nonnegative; A contains the similarity four times. Weights with s_i =
+    0 are excluded: they stay 0.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ class FSMObjective:
         self.allowed = importance > 0.0
         # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        # Of the gradient's Lipschitz constant, for features from 0 to 1: the squared
-        # length of the 2n differences of a pair is at most 2n.
+        # Of the gradient's Lipschitz constant, for features from 0 to 1: the
+        # squared length of the 2n differences of a pair is at most 2n.
         self.bound = (2.0 * self._loss.bend + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
@@ -119,8 +119,9 @@ class FSMObjective:
     ) -> Waiting[tuple[float, SmoothLoss]]:
         """Return (φ(w), the loss at the scores of w), where φ is ψ without the costs.
 
-        The costs are the term that is linear in w. ``slopes`` is whether the loss needs
-        its gradient. The number of pairs is stored for the gradient of φ.
+        The costs are the term that is linear in w. ``slopes`` is whether the
+        loss needs its gradient. The number of pairs is stored for the gradient
+        of φ.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
@@ -165,15 +166,15 @@ def accelerated(
 
     Notes
     -----
-    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes one sweep
-    over the sorted pairs and the features at z, whose scores are combined from known
-    ones, and one at w for each value of L tried.
+    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes
+    one sweep over the sorted pairs and the features at z, whose scores are
+    combined from known ones, and one at w for each value of L tried.
     """
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0
-    # L starts far below its bound, so that the first steps are long; the line search
-    # increases it.
+    # L starts far below its bound, so that the first steps are long; the line
+    # search increases it.
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
@@ -220,18 +221,18 @@ def projected_step(
     """Take a projected gradient step from z (2n,), whose scores are ``scores_z``.
 
     Projected weights are not negative. The step is as long as the estimate
-    ``lipschitz`` of the gradient's Lipschitz constant allows; a line search increases
-    this if needed. The result has the new weights, their scores and value, and the
-    constant.
+    ``lipschitz`` of the gradient's Lipschitz constant allows; a line search
+    increases this if needed. The result has the new weights, their scores and
+    value, and the constant.
     """
     # The gradient at z, from which the step goes.
     value_z, at_z = yield from objective.at(z, scores_z)
     g = objective.gradient(z, at_z.slopes)
-    # The line search doubles L until the step's value is within the quadratic bound, up
-    # to rounding.
+    # The line search doubles L until the step's value is within the quadratic
+    # bound, up to rounding.
     for _ in range(_MOST_DOUBLINGS):
-        # A projected gradient step: weights are not negative, and those that are not
-        # allowed are 0.
+        # A projected gradient step: weights are not negative, and those that
+        # are not allowed are 0.
         w = np.where(
             objective.allowed,
             np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
@@ -258,8 +259,8 @@ def momentum_after(last_alpha: float) -> tuple[float, float]:
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of losses up to the scores' squares.
 
-    Rounding is no reason to shorten the steps: without this bound the line search would
-    not end near the minimum.
+    Rounding is no reason to shorten the steps: without this bound the line
+    search would not end near the minimum.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
@@ -271,14 +272,14 @@ def subgradient(
 
     This is the baseline in section IV.E of the paper by Lai et al. (2013).
 
-    The paper states only that the objective of its baseline converges as O(1/sqrt(T));
-    these are the simplest steps with that rate.
+    The paper states only that the objective of its baseline converges as
+    O(1/sqrt(T)); these are the simplest steps with that rate.
 
     Yields
     ------
     Descent
-        After each iteration: the best weights so far, because a step may increase the
-        objective.
+        After each iteration: the best weights so far, because a step may
+        increase the objective.
     """
     w = np.zeros(2 * objective.n)
     value, loss = yield from objective.at(w, objective.scores(w))

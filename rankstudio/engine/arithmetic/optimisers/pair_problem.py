@@ -33,10 +33,10 @@ _SAMPLE = 4_096  # minimum number of documents from which the matrix is estimate
 class LinearProblem(Protocol):
     """Scores that are linear in the features.
 
-    The representation of a vector of scores or slopes, one per document, is up to the
-    problem: the vector itself, or, for documents in shards, the weights w (n,) of the
-    scores and the sum X'slopes (n,). Sums, multiples and inner products of these
-    representations equal those of the vectors.
+    The representation of a vector of scores or slopes, one per document, is up
+    to the problem: the vector itself, or, for documents in shards, the weights
+    w (n,) of the scores and the sum X'slopes (n,). Sums, multiples and inner
+    products of these representations equal those of the vectors.
     """
 
     @property
@@ -114,8 +114,8 @@ class PairProblem(PlaneProblem, Protocol):
     def degree_gram(self) -> Waiting[Floats]:
         """Return the sum of degree_i x_i x_i', estimated from a sample: (n, n), or its diagonal (n,).
 
-        The degree of a document is its number of pairs; x is centred within queries.
-        The diagonal is used for more than ``DENSE`` features.
+        The degree of a document is its number of pairs; x is centred within
+        queries. The diagonal is used for more than ``DENSE`` features.
         """
 
 
@@ -203,8 +203,8 @@ class LocalPairs:
         """Return Σ degree_i x_i x_i', of shape (n, n), or its diagonal (n,).
 
         The degree of a document is its number of pairs, and x is centred within
-        queries. The sum is estimated from a random sample of documents. The diagonal is
-        used for very many features.
+        queries. The sum is estimated from a random sample of documents. The
+        diagonal is used for very many features.
         """
         # A generator without events: other problems wait for processes here.
         yield from ()
@@ -229,8 +229,8 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     n = sample.shape[1]
     if n > DENSE:
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
-    # Small products do not gain from BLAS's threads, and lose much if the threads wait
-    # for a busy processor.
+    # Small products do not gain from BLAS's threads, and lose much if the
+    # threads wait for a busy processor.
     with STEADY if n <= SMALL else nullcontext():
         return np.asarray(sample.T @ sample)
 

@@ -1,7 +1,7 @@
 """Squared hinges of pairs with a sparse penalty on the weights.
 
-Laporte et al. 2014: an accelerated proximal method for the weighted L1 penalty, and a
-sequence of such problems for concave penalties.
+Laporte et al. 2014: an accelerated proximal method for the weighted L1 penalty,
+and a sequence of such problems for concave penalties.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class SparseWeights:
     w : ndarray of shape (n,)
     objective : float
     violation : float
-        Greatest violation of the conditions of the optimum of the last weighted L1
-        problem; see
+        Greatest violation of the conditions of the optimum of the last weighted
+        L1 problem; see
         :meth:`SparseProblem.minimise_weighted_l1`.
     l1_minimum : ndarray of shape (n,)
         Minimum for the L1 penalty, from which the reweighting started.
@@ -94,8 +94,8 @@ class SparseProblem:
     pairs : ScaledPairs
         p pairs with n features.
     tol : float
-        Maximum violation of the conditions of the optimum, as a share of the greatest
-        c_k.
+        Maximum violation of the conditions of the optimum, as a share of the
+        greatest c_k.
     max_iter : int
         Maximum number of steps for given c.
 
@@ -124,9 +124,9 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus a penalty with λ = ``lam``, from the minimum for the L1 penalty.
 
-        Each round replaces the concave penalty by its tangent at the last weights, a
-        weighted L1 penalty that lies above it and touches it there. A round therefore
-        never increases the objective.
+        Each round replaces the concave penalty by its tangent at the last
+        weights, a weighted L1 penalty that lies above it and touches it there.
+        A round therefore never increases the objective.
 
         Parameters
         ----------
@@ -162,13 +162,13 @@ class SparseProblem:
 
         The conditions of the optimum are g_k = -c_k sign(w_k) for w_k other than 0, and
         |g_k| <= c_k otherwise, where g is the gradient of the loss. F exceeds its
-        minimum by at most the violation times ||w - w*||_1, as F is convex. The result
-        is never worse than the start.
+        minimum by at most the violation times ||w - w*||_1, as F is convex. The
+        result is never worse than the start.
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
-        # Positive and negative parts of the weights, so that all variables are from 0
-        # up.
+        # Positive and negative parts of the weights, so that all variables are
+        # from 0 up.
         w = z = _signed_parts(start)
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)
@@ -181,8 +181,8 @@ class SparseProblem:
             step = yield from projected_step(objective, z, scores_z, lipschitz)
             self.n_steps += 1
             lipschitz = step.lipschitz
-            # The conditions are only computed where the step was short enough to meet
-            # them.
+            # The conditions are only computed where the step was short enough
+            # to meet them.
             if lipschitz * float(np.abs(step.w - z).max()) <= limit:
                 violation = yield from _violation(objective, step.w, step.scores)
             # Momentum against the direction of the step starts again from nothing.

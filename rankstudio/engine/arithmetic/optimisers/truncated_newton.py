@@ -83,12 +83,12 @@ def minimise_squared_hinge(
 
     Notes
     -----
-    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual,
-    and its value there is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the
-    duality gap.
+    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for
+    the dual, and its value there is P(w) - ½||∇P(w)||²: half the squared
+    gradient norm *is* the duality gap.
 
-    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each
-    step.
+    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in
+    each step.
     """
     # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
@@ -118,18 +118,20 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Each stage takes Newton steps for a hinge whose kink is smoothed over some width,
-    and the next one is narrower. Yield the best point after each step, and events of
-    progress. Stop when the duality gap is at most the share ``tol`` of P(w), or after
-    ``max_iter`` Newton steps. ``start`` is the starting point, w = 0 by default.
+    Each stage takes Newton steps for a hinge whose kink is smoothed over some
+    width, and the next one is narrower. Yield the best point after each step,
+    and events of progress. Stop when the duality gap is at most the share
+    ``tol`` of P(w), or after ``max_iter`` Newton steps. ``start`` is the
+    starting point, w = 0 by default.
 
     Notes
     -----
-    The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the
-    hinge itself, so every step has a lower bound D = sum α_ij - ½||sum α_ij (x_i -
-    x_j)||² and a valid duality gap. The gap due to the smoothing decreases with the
-    square of its width, which determines the next width. D divides sums of hinges by
-    the width, so the gap is accurate up to their rounding divided by it.
+    The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of
+    the hinge itself, so every step has a lower bound D = sum α_ij - ½||sum α_ij
+    (x_i - x_j)||² and a valid duality gap. The gap due to the smoothing
+    decreases with the square of its width, which determines the next width. D
+    divides sums of hinges by the width, so the gap is accurate up to their
+    rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
     w = np.zeros(problem.n_features)
@@ -161,8 +163,8 @@ def minimise_hinge(
             yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            # If so, most of the gap is due to the smoothing, which further steps do not
-            # change.
+            # If so, most of the gap is due to the smoothing, which further
+            # steps do not change.
             is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (
                 primal - dual
             )
@@ -171,10 +173,10 @@ def minimise_hinge(
         if width <= _NARROWEST:
             return
         target_gap = 0.5 * tol * min(best_objective, at_zero - best_objective)
-        # gap ~ width², so the width for a gap g is √(g / gap) times the present one,
-        # but only near the minimum. The width at least halves, so that the search ends,
-        # and keeps a tenth, from which Newton steps still converge. 1e-300 avoids a
-        # division by 0.
+        # gap ~ width², so the width for a gap g is √(g / gap) times the present
+        # one, but only near the minimum. The width at least halves, so that the
+        # search ends, and keeps a tenth, from which Newton steps still
+        # converge. 1e-300 avoids a division by 0.
         factor = float(
             np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)
         )
@@ -198,8 +200,8 @@ def descend(
     Yield the point after each step, with its gradient, and events of progress.
     ``inverse`` is the preconditioner.
 
-    Preconditioned conjugate gradients solve each step with an accuracy that suits the
-    distance to the minimum.
+    Preconditioned conjugate gradients solve each step with an accuracy that
+    suits the distance to the minimum.
     """
     scores = problem.scores(w)
     point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
@@ -209,9 +211,9 @@ def descend(
         if norm == 0.0:
             yield point
             return
-        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual that falls
-        # as √||gradient|| makes the steps converge superlinearly. At least 1e-4,
-        # because the curved pairs change with each step.
+        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual
+        # that falls as √||gradient|| makes the steps converge superlinearly. At
+        # least 1e-4, because the curved pairs change with each step.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -238,9 +240,9 @@ def _line_search(
 
     The objective is ½ w'w + C loss, and p (n,) the direction from ``start``.
 
-    The objective along a line is convex and piecewise quadratic: Newton's method on its
-    slope, kept inside the bracket, which needs the scores of the direction once and no
-    features after that.
+    The objective along a line is convex and piecewise quadratic: Newton's
+    method on its slope, kept inside the bracket, which needs the scores of the
+    direction once and no features after that.
     """
     slope = float(start.gradient @ p)
     if not slope < 0.0:
@@ -256,13 +258,13 @@ def _line_search(
         scores = start.scores + t * d
         smooth = yield from problem.smooth(loss, scores)
         slope_at_t = wp + t * pp + C * smooth.slope(d)
-        # If the change of the objective is only rounding, a negative slope still shows
-        # that it is lower.
+        # If the change of the objective is only rounding, a negative slope
+        # still shows that it is lower.
         change = t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss)
         if slope_at_t <= 0.0 or change < 0.0:
             best = (t, smooth, scores)
-            # Flat enough: a quarter of the slope at the start (the curvature condition
-            # of Wolfe).
+            # Flat enough: a quarter of the slope at the start (the curvature
+            # condition of Wolfe).
             if abs(slope_at_t) <= 0.25 * abs(slope):
                 break
         if slope_at_t < 0.0:
@@ -286,12 +288,13 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
 
-    Preconditioned conjugate gradients solve the equations until their residual is at
-    most the share ``accuracy`` of the gradient, in the norm of the preconditioner.
+    Preconditioned conjugate gradients solve the equations until their residual
+    is at most the share ``accuracy`` of the gradient, in the norm of the
+    preconditioner.
     """
     smooth = point.smooth
-    # The weight of each pair if the curved pairs were spread evenly over all pairs, for
-    # the preconditioner.
+    # The weight of each pair if the curved pairs were spread evenly over all
+    # pairs, for the preconditioner.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
@@ -307,8 +310,8 @@ def _newton_direction(
             yield from problem.curvature(smooth, direction)
         )
         curvature = float(direction @ hessian_direction)
-        # Only rounding is left, as with features so large that the Hessian exceeds the
-        # precision of numbers.
+        # Only rounding is left, as with features so large that the Hessian
+        # exceeds the precision of numbers.
         if not curvature > 0.0:
             break
         # A step to the minimum along the direction.
@@ -326,13 +329,13 @@ def _newton_direction(
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r.
 
-    r has shape (n,). The degree of a document is its number of pairs, and the sum is
-    estimated from a sample of documents.
+    r has shape (n,). The degree of a document is its number of pairs, and the
+    sum is estimated from a sample of documents.
 
     This is the Hessian with the curved pairs spread evenly over all pairs, each
-    weighted by a. With x centred within each query, that sum is within a factor of 2 of
-    the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the documents of each query
-    have different labels. One decomposition is used for all a.
+    weighted by a. With x centred within each query, that sum is within a factor
+    of 2 of the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the documents
+    of each query have different labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.

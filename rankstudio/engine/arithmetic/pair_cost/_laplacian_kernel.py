@@ -1,16 +1,18 @@
 """Compiled Gaussian elimination of Laplacians: triangular factors of the preferences of queries.
 
-A Laplacian is its graph. With w the weights between documents and b the right side of
-the normal equations, eliminating document i changes, for later ones j and k,
+A Laplacian is its graph. With w the weights between documents and b the right
+side of the normal equations, eliminating document i changes, for later ones j
+and k,
 
-(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents (2) b_j ←
-b_j + w_ij b_i / W_i.
+(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents (2)
+b_j ← b_j + w_ij b_i / W_i.
 
-Nothing is ever subtracted from a weight, so that weights of any magnitudes keep their
-digits (Grassmann, Taksar and Heyman 1985). Row i of the factor and its target are then
+Nothing is ever subtracted from a weight, so that weights of any magnitudes keep
+their digits (Grassmann, Taksar and Heyman 1985). Row i of the factor and its
+target are then
 
-(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i (4) s_i = (b_i / √W_i +
-Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
+(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i (4) s_i = (b_i
+/ √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
 
 O(|q|³) for a query. Comments refer to these equations.
 """
@@ -49,13 +51,13 @@ def eliminate(
     scale, target : ndarray of shape (l,)
         The loss of scores s is the sum of (target - scale (s_winner - s_loser))².
     starts : ndarray of shape (m,)
-        Start of the entries of each document in `factor`, one entry for each later
-        document of its query.
+        Start of the entries of each document in `factor`, one entry for each
+        later document of its query.
     factor : ndarray, all 0
         Receives the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
     targets : ndarray of shape (m,)
-        Receives the targets of the rows; NaN for a document without a row, which no
-        preference connects with later ones.
+        Receives the targets of the rows; NaN for a document without a row,
+        which no preference connects with later ones.
     scores : ndarray of shape (m,)
         Receives scores of least loss.
     rest : ndarray of shape (Q,)
@@ -77,8 +79,8 @@ def eliminate(
             factor[starts[i] + j - i - 1] += scale[e] * scale[e]
             targets[a] += scale[e] * target[e]
             targets[b] -= scale[e] * target[e]
-        # Eliminate one document after the other; what remains is the Laplacian of the
-        # later documents.
+        # Eliminate one document after the other; what remains is the Laplacian
+        # of the later documents.
         for i in range(begin, end):
             row = starts[i] - i - 1
             total = 0.0

@@ -31,8 +31,8 @@ class PairCost:
     ties : bool
         Whether pairs of equal labels count, with z = 0 and ω = 1; only for "magnitude".
     weighting : {"size", "pairs", "none"}
-        Whether a query's loss is divided by its number of documents, by its number of
-        pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by its
+        number of pairs, or not at all.
 
     Raises
     ------

@@ -28,8 +28,8 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     Returns
     -------
     QueryStatistics
-        ``total`` covers all documents, ``total - gram[q]`` those outside query q with
-        their pairs.
+        ``total`` covers all documents, ``total - gram[q]`` those outside query
+        q with their pairs.
 
     Raises
     ------
@@ -38,9 +38,9 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     Notes
     -----
-    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and the sum
-    s_c of the documents of each class c, so O(mn² + Q r n (n + r)) time and O((Q + r)
-    n²) memory for r different labels.
+    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and
+    the sum s_c of the documents of each class c, so O(mn² + Q r n (n + r)) time
+    and O((Q + r) n²) memory for r different labels.
     """
     cached = data.shared.of(_AllPairs).by_cost
     if cost not in cached:
@@ -58,22 +58,22 @@ class _AllPairs:
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
-    ``total`` covers all documents, and ``total - gram[q]`` those outside query q with
-    their pairs; both are matrices (n
+    ``total`` covers all documents, and ``total - gram[q]`` those outside query
+    q with their pairs; both are matrices (n
     + 1, n + 1) of the features and the target of ``cost``.
     """
     _, n = data.X.shape
     Q = data.ptr.size - 1
-    # The different labels, and the position of each document's label among them: its
-    # class.
+    # The different labels, and the position of each document's label among
+    # them: its class.
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
     # The weight ω_cd and the difference z_cd of a pair of classes.
     weights, zeros = cost.between(labels)
-    # Of each class: its documents and their sums in each query, and its Gram matrix
-    # over all queries.
+    # Of each class: its documents and their sums in each query, and its Gram
+    # matrix over all queries.
     counts = np.zeros((Q, r))
     sums = np.zeros((Q, r, n))
     grams = np.zeros((r, n, n))
@@ -99,8 +99,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))
-    # Without a query: the degrees d_c of the classes change, too, so that the sum of
-    # d_c times the Gram matrix A_c is computed again.
+    # Without a query: the degrees d_c of the classes change, too, so that the
+    # sum of d_c times the Gram matrix A_c is computed again.
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         other_counts = all_counts - counts[q]
         degrees = weights @ other_counts

@@ -23,10 +23,10 @@ from rankstudio.engine.arrays import Floats, unwritable
 class PairRows(QueryData):
     """Rows S_q X_q and targets t_q for which ||t_q - S_q X_q w||² is the loss of the pairs of query q.
 
-    Algorithms for centred rows or their Gram matrices minimise that loss when applied
-    to these rows, and their leave-query-out error is the loss of the pairs of left-out
-    queries. ``X`` has the rows, ``y`` the targets and ``ptr`` the start of each query's
-    rows.
+    Algorithms for centred rows or their Gram matrices minimise that loss when
+    applied to these rows, and their leave-query-out error is the loss of the
+    pairs of left-out queries. ``X`` has the rows, ``y`` the targets and ``ptr``
+    the start of each query's rows.
     """
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
@@ -40,8 +40,8 @@ class PairRows(QueryData):
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
         """Return rows whose squared errors equal the loss of the pairs of the data.
 
-        They are cached for each cost. Centred documents have the default cost of pairs
-        of labels: then return the data themselves.
+        They are cached for each cost. Centred documents have the default cost
+        of pairs of labels: then return the data themselves.
         """
         if cost.default and data.preferences is None:
             return data
@@ -69,8 +69,8 @@ class PairRows(QueryData):
     def mirrored(self) -> QueryData:
         """The rows and their negatives, divided by √2, for methods that centre data.
 
-        They have the same sums of products as the rows, and are centred in each query,
-        which has its rows first, then their negatives.
+        They have the same sums of products as the rows, and are centred in each
+        query, which has its rows first, then their negatives.
         """
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
@@ -112,8 +112,8 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q| + 1
-        rows more than labels.
+        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q|
+        + 1 rows more than labels.
     targets : ndarray of shape (r,)
         t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
     """
@@ -139,8 +139,8 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     Row q of ``models`` (Q, n) has the weights of the model for query q. O(Qn²).
     """
     gram = PairRows.of(data, cost).statistics.gram
-    # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column of a
-    # Gram matrix are those of the targets.
+    # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column
+    # of a Gram matrix are those of the targets.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

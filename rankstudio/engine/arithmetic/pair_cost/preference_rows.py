@@ -1,7 +1,8 @@
 """Preferences as rows: each row is the scaled difference of two documents, with a target for it.
 
 If any query has more preferences than documents plus one, the rows are instead
-triangular factors of the Laplacians of the queries' preferences, found by elimination.
+triangular factors of the Laplacians of the queries' preferences, found by
+elimination.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    A query with c components of compared documents has |q| - c rows and one row of
-    zeros, whose target is the root of the irreducible loss.
+    A query with c components of compared documents has |q| - c rows and one row
+    of zeros, whose target is the root of the irreducible loss.
 
     Attributes
     ----------
@@ -83,8 +84,8 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The squared rows of S s add up to the loss of scores s. A constant column of X
-        gives exactly 0. O(|q|² n) per query q.
+        The squared rows of S s add up to the loss of scores s. A constant
+        column of X gives exactly 0. O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -108,8 +109,8 @@ def laplacian_factors(
     preferences : ScaledPreferences
         Preferences, each between two documents of a query.
     entries : int
-        Maximum number of entries of a block with several queries; 0 for one query per
-        block.
+        Maximum number of entries of a block with several queries; 0 for one
+        query per block.
 
     Notes
     -----
@@ -134,8 +135,8 @@ def laplacian_factors(
             else 0
         )
         last = max(first + 1, fitting_last)
-        # The block's preferences, documents and starts, all counted from the block's
-        # first ones.
+        # The block's preferences, documents and starts, all counted from the
+        # block's first ones.
         edge_range = slice(int(edges[first]), int(edges[last]))
         inside = slice(int(ptr[first]), int(ptr[last]))
         yield _factor(
@@ -152,20 +153,21 @@ def _factor(
 ) -> LaplacianFactor:
     """Return the triangular factor of the preferences of consecutive queries.
 
-    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the preferences
-    ``edges[q]:edges[q + 1]``; ``inside`` are the block's rows among all documents.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the
+    preferences ``edges[q]:edges[q + 1]``; ``inside`` are the block's rows among
+    all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
-    # A document's row has an entry for each later document of its query, and begins at
-    # its `starts`.
+    # A document's row has an entry for each later document of its query, and
+    # begins at its `starts`.
     sizes = np.diff(ptr)
     # Number of later documents of each document's query.
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
     starts = np.cumsum(n_later) - n_later
-    # The kernel fills the factor, the targets and the scores of the rows, and the rest
-    # of each query's loss.
+    # The kernel fills the factor, the targets and the scores of the rows, and
+    # the rest of each query's loss.
     entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
@@ -188,8 +190,8 @@ def _factor(
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # The rows of each query are followed by one with the rest of the loss as its
-    # target.
+    # The rows of each query are followed by one with the rest of the loss as
+    # its target.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest
@@ -210,8 +212,9 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w at its loser (the
-    oriented incidence matrix). So, for scores s, it gives w (s_winner - s_loser).
+    A row has the factor w of a preference at its winner and -w at its loser
+    (the oriented incidence matrix). So, for scores s, it gives w (s_winner -
+    s_loser).
 
     Parameters
     ----------
@@ -226,8 +229,8 @@ def incidence(
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
         M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the
-        preference in the cost and the query. A query without preferences has one row of
-        zeros.
+        preference in the cost and the query. A query without preferences has
+        one row of zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
     row_ptr : ndarray of shape (Q + 1,)
@@ -244,8 +247,8 @@ def incidence(
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
     row_of_preference = row_of_preference[: len(preferences)]
-    # Each row has two entries: the preferred document's, and the other one's with the
-    # opposite sign.
+    # Each row has two entries: the preferred document's, and the other one's
+    # with the opposite sign.
     rows = np.append(row_of_preference, row_of_preference)
     columns = np.append(preferences.winner, preferences.loser)
     entries = np.append(scale, -scale)
@@ -266,13 +269,14 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
-    They are (X, y, ptr) as for training data: features of shape (r, n), targets (r,),
-    and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    They are (X, y, ptr) as for training data: features of shape (r, n), targets
+    (r,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
 
     Notes
     -----
     O(ln) for l preferences and n features. If a query has more preferences than
-    documents plus one, elimination reduces its rows to the number of documents: O(l_q +
+    documents plus one, elimination reduces its rows to the number of documents:
+    O(l_q +
     |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
@@ -314,9 +318,9 @@ def preference_blocks(
 ) -> Iterator[PreferenceBlock]:
     """Yield blocks of queries, which compute the rows of their preferences.
 
-    The rows follow from features later; their squared errors equal the loss. Query q
-    has the documents ``ptr[q]:ptr[q + 1]``. If any query has more preferences than its
-    triangular factor has rows, factors are used.
+    The rows follow from features later; their squared errors equal the loss.
+    Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query has more
+    preferences than its triangular factor has rows, factors are used.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -330,8 +334,8 @@ def preference_blocks(
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
 
-    The squared errors of the rows equal the loss of the preferences. Query q has the
-    rows ``ptr[q]:ptr[q + 1]``.
+    The squared errors of the rows equal the loss of the preferences. Query q
+    has the rows ``ptr[q]:ptr[q + 1]``.
     """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
@@ -361,8 +365,8 @@ def preference_factors(
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
-    Scales and targets follow from the cost, and from the weighting of queries. ``ptr``
-    has the first row of each query, followed by m.
+    Scales and targets follow from the cost, and from the weighting of queries.
+    ``ptr`` has the first row of each query, followed by m.
     """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.
@@ -390,8 +394,8 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
     """Return rows whose squared errors equal the loss of sparse preferences.
 
-    The rows are followed by their negatives, and divided by √2. So they are centred in
-    each query, and have the sums of products of the rows themselves.
+    The rows are followed by their negatives, and divided by √2. So they are
+    centred in each query, and have the sums of products of the rows themselves.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

@@ -1,18 +1,19 @@
 """Decimal text to the nearest double, inside numba.
 
-The result is exactly the double that Python's ``float()`` returns. There are three ways
-to it: exact arithmetic for short numbers (Clinger 1990), the 128-bit product of Lemire
-("Number parsing at a gigabyte per second", 2021, sections 5 to 9) for the up to 19
-digits that ``repr`` writes, and for the few other numbers the status `HARD`, which asks
-the caller to use ``float()`` itself.
+The result is exactly the double that Python's ``float()`` returns. There are
+three ways to it: exact arithmetic for short numbers (Clinger 1990), the 128-bit
+product of Lemire ("Number parsing at a gigabyte per second", 2021, sections 5
+to 9) for the up to 19 digits that ``repr`` writes, and for the few other
+numbers the status `HARD`, which asks the caller to use ``float()`` itself.
 
-Text is read by address, eight bytes at a time, so that one core parses some hundred
-megabytes per second. The kernels pass addresses to each other, not arrays: at every
-call that takes an array numba counts references, with atomic operations. The same
-parser with indices into an array, inlined everywhere, takes a third more time. The two
-loads are written with the interface that numba and llvmlite document for extensions.
-The caller keeps the text alive and ends it with newlines. The order of bytes is
-little-endian, as on every machine that numba compiles for.
+Text is read by address, eight bytes at a time, so that one core parses some
+hundred megabytes per second. The kernels pass addresses to each other, not
+arrays: at every call that takes an array numba counts references, with atomic
+operations. The same parser with indices into an array, inlined everywhere,
+takes a third more time. The two loads are written with the interface that numba
+and llvmlite document for extensions. The caller keeps the text alive and ends
+it with newlines. The order of bytes is little-endian, as on every machine that
+numba compiles for.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
 def leading_digits(word: np.uint64) -> int:
     """Count the decimal digits that a word begins with: 0 to 8."""
     digits = word ^ _ZERO_DIGITS  # bytes of digits are 0 to 9 now
-    # Adding 0x76 sets the high bit of a byte from 10 on; a carry reaches only later
-    # bytes.
+    # Adding 0x76 sets the high bit of a byte from 10 on; a carry reaches only
+    # later bytes.
     non_digits = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
     return int(_trailing_zeros(non_digits)) >> 3
 
@@ -86,13 +87,13 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 
     ``word`` holds eight bytes of text, the first one in its lowest bits.
     """
-    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the number is
-    # now of eight digits, with zeros in front.
+    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the
+    # number is now of eight digits, with zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
     # Every second byte becomes the value of two digits.
     pairs = digits * np.uint64(10) + (digits >> _U8)
-    # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add them in
-    # the upper half.
+    # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add
+    # them in the upper half.
     upper = (pairs & _PAIRS) * _HUNDREDS_AND_MILLIONS
     lower = ((pairs >> np.uint64(16)) & _PAIRS) * _ONES_AND_TEN_THOUSANDS
     return (upper + lower) >> np.uint64(32)
@@ -106,8 +107,8 @@ def next_newline(i: int) -> int:
     """
     while True:
         word = word_at(i) ^ _NEWLINES
-        # The high bit of the lowest zero byte of the word, that is, of the first
-        # newline.
+        # The high bit of the lowest zero byte of the word, that is, of the
+        # first newline.
         newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if newlines != 0:
             return i + (int(_trailing_zeros(newlines)) >> 3)
@@ -129,8 +130,8 @@ def read_six_decimals(i: int) -> int:
     count = leading_digits(digits)
     if count < 8:
         return -1
-    # ``count`` instead of 8, which it is here: numba would compile another version for
-    # a literal number.
+    # ``count`` instead of 8, which it is here: numba would compile another
+    # version for a literal number.
     return int(digits_value(digits, count))
 
 
@@ -151,8 +152,8 @@ _GREATEST_POWER = 288
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return a table of the powers of five, as (upper halves, lower halves).
 
-    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the power of
-    two by which the bits are shifted is not stored.
+    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the
+    power of two by which the bits are shifted is not stored.
     """
     high = []
     low = []
@@ -203,32 +204,32 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
 
     Return (0, `HARD`) if 128 bits do not decide which double is the nearest.
 
-    The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the
-    leading bits of digits × 5^power, with a tabulated power of five, are rounded to the
-    53 bits of a double. ``digits`` is greater than 0.
+    The algorithm is that of Eisel and Lemire (2021, see the module's
+    docstring): the leading bits of digits × 5^power, with a tabulated power of
+    five, are rounded to the 53 bits of a double. ``digits`` is greater than 0.
     """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
     shift = np.uint64(0)
-    # Normalise, so that the leading bit of the product below is one of its two highest
-    # bits.
+    # Normalise, so that the leading bit of the product below is one of its two
+    # highest bits.
     while digits >> np.uint64(63) == 0:
         digits <<= _U1
         shift += _U1
     high, low = _product(digits, _FIVE_HIGH[power - _LEAST_POWER])
-    # Nine ones at the end: a carry from the lower half of the power could still change
-    # the bits that are rounded.
+    # Nine ones at the end: a carry from the lower half of the power could still
+    # change the bits that are rounded.
     if high & _NINE_ONES == _NINE_ONES:
         carry, _ = _product(digits, _FIVE_LOW[power - _LEAST_POWER])
         low += carry
         if low < carry:
             high += _U1
-    # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are precise
-    # enough for all digits.
+    # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are
+    # precise enough for all digits.
     if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    # 1 if the leading bit of the product is bit 127, 0 if it is bit 126; then the
-    # number of low bits of ``high`` to drop.
+    # 1 if the leading bit of the product is bit 127, 0 if it is bit 126; then
+    # the number of low bits of ``high`` to drop.
     upper = high >> np.uint64(63)
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
@@ -290,8 +291,8 @@ def read_number(i: int) -> tuple[float, int, int]:
     Parameters
     ----------
     i : int
-        The address where the number begins. At least eight bytes of text must follow
-        the number, the first of which cannot continue it.
+        The address where the number begins. At least eight bytes of text must
+        follow the number, the first of which cannot continue it.
 
     Returns
     -------
@@ -306,9 +307,9 @@ def read_number(i: int) -> tuple[float, int, int]:
     if negative or byte_at(i) == 43:  # "+"
         i += 1
     begin = i
-    # Collect all digits, before and behind the point, as one whole number, which is
-    # later multiplied by 10^power. It may overflow: then ``count`` is too large, see
-    # below.
+    # Collect all digits, before and behind the point, as one whole number,
+    # which is later multiplied by 10^power. It may overflow: then ``count`` is
+    # too large, see below.
     digits = np.uint64(0)
     # unsigned: more than 9 for any byte that is no digit
     digit = np.uint64(byte_at(i)) - np.uint64(48)
@@ -343,8 +344,8 @@ def read_number(i: int) -> tuple[float, int, int]:
     if count > _MOST_DIGITS and _significant(begin, end) > _MOST_DIGITS:
         return 0.0, i, HARD
     status = OK
-    # Both factors are exact doubles, so that one multiplication or division rounds
-    # correctly.
+    # Both factors are exact doubles, so that one multiplication or division
+    # rounds correctly.
     if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
         value = float(np.int64(digits))
         value = (

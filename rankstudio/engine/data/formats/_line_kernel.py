@@ -1,8 +1,8 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
-Every function here expects a text that goes on with newlines for some bytes behind its
-end (`PADDING`), which is why no loop checks for the end of the text: each of them stops
-at a newline at the latest.
+Every function here expects a text that goes on with newlines for some bytes
+behind its end (`PADDING`), which is why no loop checks for the end of the text:
+each of them stops at a newline at the latest.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def skip_token(i: int) -> int:
 def _skip_missing(i: int) -> int:
     """Return the address behind a ``null`` or ``nan`` of any case, or -1 if there is none.
 
-    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l. Only
-    ``nan`` may have a sign.
+    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l.
+    Only ``nan`` may have a sign.
     """
     signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
@@ -102,8 +102,8 @@ def _skip_missing(i: int) -> int:
 def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature: return (value, address behind it, status).
 
-    The status is `OK`, `ABSENT` for a missing value (NaN), `NOT_A_NUMBER`, or `HARD`
-    for a number that is left to ``float()``.
+    The status is `OK`, `ABSENT` for a missing value (NaN), `NOT_A_NUMBER`, or
+    `HARD` for a number that is left to ``float()``.
     """
     # Try "0.123456" first: nearly all values in LETOR's files are written like this.
     millionths = read_six_decimals(i)
@@ -140,8 +140,8 @@ def read_id(i: int) -> tuple[int, int]:
 def next_document(i: int, stop: int) -> int:
     """Return the address of the next document's first character, from ``i`` on.
 
-    Lines that are blank or only a comment are skipped. Return ``stop``, the address of
-    the end of the lines, if no document follows.
+    Lines that are blank or only a comment are skipped. Return ``stop``, the
+    address of the end of the lines, if no document follows.
     """
     while i < stop:
         i = skip_blanks(i)
@@ -171,8 +171,8 @@ def _note_hard(
 ) -> None:
     """Add a number to the table ``hard`` of those left to ``float()``.
 
-    ``hard`` has shape (capacity, 4): row and column of the value, begin and end of its
-    text. If it is full, the number is only counted in ``tally``.
+    ``hard`` has shape (capacity, 4): row and column of the value, begin and end
+    of its text. If it is full, the number is only counted in ``tally``.
     """
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -189,9 +189,9 @@ def _read_label(
 ) -> int:
     """Read the label of a row into ``y``; return the address behind it, or `FAILED`.
 
-    ``i`` is the address of the label, ``base`` that of the whole text, ``n`` the number
-    of features: a label that is left to ``float()`` is noted in ``hard`` as column n,
-    and a problem and its position in ``tally``.
+    ``i`` is the address of the label, ``base`` that of the whole text, ``n``
+    the number of features: a label that is left to ``float()`` is noted in
+    ``hard`` as column n, and a problem and its position in ``tally``.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -209,7 +209,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it, or `FAILED`.
 
     ``i`` is the address behind the label, ``base`` that of the whole text. The
-    positions of the id's begin and end are stored in ``spans``, a problem in ``tally``.
+    positions of the id's begin and end are stored in ``spans``, a problem in
+    ``tally``.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -249,8 +250,8 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
-    The text there is known to be valid. ``shift`` is added to the ids, so that they
-    begin at 1; ids beyond the end of ``row_of_id`` are ignored.
+    The text there is known to be valid. ``shift`` is added to the ids, so that
+    they begin at 1; ids beyond the end of ``row_of_id`` are ignored.
     """
     i = skip_blanks(begin)
     while i < end:
@@ -302,8 +303,8 @@ def _read_features(
 ) -> int:
     """Read the features of a row from the address ``i`` on; see `parse` for the arrays.
 
-    Return the address behind them, which is that of a comment or a newline; or `FAILED`
-    after a problem, which is stored in ``tally``.
+    Return the address behind them, which is that of a comment or a newline; or
+    `FAILED` after a problem, which is stored in ``tally``.
     """
     n = X.shape[1]
     first = i
@@ -325,8 +326,8 @@ def _read_features(
         problem_address = i
         if problem != FINE:
             break
-        # While ids ascend, none can be repeated. From the first one that does not, each
-        # is compared with all ids before it in the row.
+        # While ids ascend, none can be repeated. From the first one that does
+        # not, each is compared with all ids before it in the row.
         if number <= previous and ascending:
             ascending = False
             _mark_ids(first, i, shift, row_of_id, row)
@@ -377,9 +378,9 @@ def _read_features(
 def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address of the next line.
 
-    ``i`` is the address behind the features, ``base`` that of the whole text. The
-    positions of begin and end of the comment, without blanks at its end, are stored in
-    ``spans``; they are equal if there is none.
+    ``i`` is the address behind the features, ``base`` that of the whole text.
+    The positions of begin and end of the comment, without blanks at its end,
+    are stored in ``spans``; they are equal if there is none.
     """
     begin = i
     if byte_at(i) == HASH:
@@ -429,35 +430,36 @@ def parse(
     shift : int
         Added to the ids: 1 if they begin at 0.
     with_query : bool
-        Whether the query id follows the label; if not, all spans of query ids are
-        empty.
+        Whether the query id follows the label; if not, all spans of query ids
+        are empty.
     X : float64 array of shape (rows, n)
-        Zeros. A feature with an id over n (and not over ``most_features``) is not
-        stored here, but shows in the tally; NaN stands for a missing value.
+        Zeros. A feature with an id over n (and not over ``most_features``) is
+        not stored here, but shows in the tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
         Labels.
     spans : int64 array of shape (rows, 4)
-        Positions in ``text`` of each row: begin and end of the query id, begin and end
-        of the comment.
+        Positions in ``text`` of each row: begin and end of the query id, begin
+        and end of the comment.
     new_query : bool array of shape (rows,)
-        Whether a row's query id differs from that of the row before it; true for the
-        first row here.
+        Whether a row's query id differs from that of the row before it; true
+        for the first row here.
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1; the row in which an id occurred last, used for rows whose ids do
-        not ascend.
+        Filled with -1; the row in which an id occurred last, used for rows
+        whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
-        Receive the features with ids over n and their values one after the other; with
-        n = 0, all of them.
+        Receive the features with ids over n and their values one after the
+        other; with n = 0, all of them.
     lengths : int64 array of shape (rows,), or (0,)
         Receives the number of features of each row.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (n for the label, n + 1 + i for number i of
-        ``values``), begin, end.
+        Filled with the tokens left to ``float()``: row, column (n for the
+        label, n + 1 + i for number i of ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
-        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may exceed the
-        capacity of ``hard``: then the caller must call again with a larger table.
+        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may
+        exceed the capacity of ``hard``: then the caller must call again with a
+        larger table.
 
     Notes
     -----

@@ -82,16 +82,17 @@ _failed_formats: set[str] = set()
 def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
-    The ending of the file's name decides, the bytes with which files of the format
-    begin (its mark), and the format's own recogniser, if it has these.
+    The ending of the file's name decides, the bytes with which files of the
+    format begin (its mark), and the format's own recogniser, if it has these.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     if form.magic and not is_marked:
         return 0.0
-    # A mark, or an ending that no built-in format has, is the format's own: without a
-    # recogniser that could deny it, the file is nearly certain to have the format.
+    # A mark, or an ending that no built-in format has, is the format's own:
+    # without a recogniser that could deny it, the file is nearly certain to
+    # have the format.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
         return 0.99
@@ -116,9 +117,9 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser is a function of a plug-in that gets the first bytes and the name of
-    the file. It runs guarded, with a limit of time: if it fails, warn and return 0, and
-    do not call it again in this process.
+    A recogniser is a function of a plug-in that gets the first bytes and the
+    name of the file. It runs guarded, with a limit of time: if it fails, warn
+    and return 0, and do not call it again in this process.
     """
     if form.recorded in _failed_formats:
         return 0.0
@@ -186,19 +187,19 @@ def read_blocks(
     """Read the files of a part with the reader of a plug-in, into a builder.
 
     Return facts about the whole part, such as its number of features. Raise
-    DatasetError if the reader fails, or yields anything other than valid blocks of
-    documents.
+    DatasetError if the reader fails, or yields anything other than valid blocks
+    of documents.
     """
-    # Blocks of a table are named columns; other blocks have features, labels and
-    # queries.
+    # Blocks of a table are named columns; other blocks have features, labels
+    # and queries.
     if part.form.is_table:
         return _read_tables(part, files, builder, progress)
     shape = _Shape(part)
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
-            # A builder that holds parts keeps all documents in memory. Only entries
-            # need no check here, as they lack the zeros.
+            # A builder that holds parts keeps all documents in memory. Only
+            # entries need no check here, as they lack the zeros.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(
                     shown_path(file.path),
@@ -239,8 +240,9 @@ def _yielded_blocks(
 def _decompressed_file(path: Path) -> Iterator[Path]:
     """Provide the path of an uncompressed file for a with statement.
 
-    Readers of plug-ins do not decompress. A compressed file is decompressed into a
-    temporary folder, which is removed in the end; any other path is returned itself.
+    Readers of plug-ins do not decompress. A compressed file is decompressed
+    into a temporary folder, which is removed in the end; any other path is
+    returned itself.
     """
     name = without_ending(path.name)
     if name == path.name:
@@ -305,8 +307,9 @@ class _Shape:
     ) -> DocumentPiece:
         """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Record the part's width and the number of rows read so far. Raise _BlockError if
-        the block is invalid, and MissingValueError for a missing value that is refused.
+        Record the part's width and the number of rows read so far. Raise
+        _BlockError if the block is invalid, and MissingValueError for a missing
+        value that is refused.
         """
         # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
@@ -393,9 +396,9 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as a float64 array of shape (m, n), or as `Entries`.
 
-    Entries store only values other than 0, with ascending ids of features. They are
-    used for a sparse matrix of SciPy if the caller takes them and they save memory.
-    Raise _BlockError for anything but a matrix of numbers.
+    Entries store only values other than 0, with ascending ids of features. They
+    are used for a sparse matrix of SciPy if the caller takes them and they save
+    memory. Raise _BlockError for anything but a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -420,13 +423,13 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 def _as_doubles(values: Any, name: str) -> Floats:
     """Return numbers as a new float64 array of the same shape.
 
-    ``name`` is that of the values, for the message. Raise _BlockError for texts and
-    other values.
+    ``name`` is that of the values, for the message. Raise _BlockError for texts
+    and other values.
     """
     try:
         array = np.asarray(values)
-        # Booleans, integers, floats and objects; texts would be converted, too, so that
-        # they are refused here.
+        # Booleans, integers, floats and objects; texts would be converted, too,
+        # so that they are refused here.
         if array.dtype.kind not in "biufO":
             raise TypeError(array.dtype)
         if array.dtype.kind == "O" and any(
@@ -458,8 +461,8 @@ def _labels(y: Any, m: int) -> Floats:
 def _query_ids(qid: Any, m: int) -> list[str]:
     """Return the ids of the queries of m documents as texts.
 
-    A whole number may be stored as a float: 7.0 becomes "7". Raise _BlockError for
-    other ids, or another number of them.
+    A whole number may be stored as a float: 7.0 becomes "7". Raise _BlockError
+    for other ids, or another number of them.
     """
     # Objects keep each id as it is: an array of 7 and "7" would become one of texts.
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
@@ -487,8 +490,8 @@ def _query_id(value: Any) -> str:
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return n names or ids as texts; [] if there are none.
 
-    ``name`` is that of the values, for the message. Raise _BlockError for another
-    number of values, of which at most n + 1 are read.
+    ``name`` is that of the values, for the message. Raise _BlockError for
+    another number of values, of which at most n + 1 are read.
     """
     texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -521,8 +524,8 @@ def _read_tables(
 ) -> TableFacts:
     """Read the files of a part whose reader yields named columns, into a builder.
 
-    Return facts about the whole part. The columns of query, label and features are
-    recognised by their names, as in other tables.
+    Return facts about the whole part. The columns of query, label and features
+    are recognised by their names, as in other tables.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
@@ -542,8 +545,8 @@ def _read_tables(
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     """Return the columns of a block, which maps names to values of equal number.
 
-    ``first_row`` is the number of rows of the file before the block, for messages.
-    Raise _BlockError for any other block.
+    ``first_row`` is the number of rows of the file before the block, for
+    messages. Raise _BlockError for any other block.
     """
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")

@@ -23,9 +23,10 @@ _PART_ENDINGS = (".train", ".vali", ".valid", ".test")
 def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCode:
     """Return the locations of a format's functions, as "module:function".
 
-    ``recognised`` is the function that recognises files, in the module ``recognition``.
-    ``read`` and the others, by their use, are "module:function" inside the package of
-    formats; without ``read``, the default one reads files. "" is no writer.
+    ``recognised`` is the function that recognises files, in the module
+    ``recognition``. ``read`` and the others, by their use, are
+    "module:function" inside the package of formats; without ``read``, the
+    default one reads files. "" is no writer.
     """
     references = {
         "confidence": f"recognition:{recognised}",

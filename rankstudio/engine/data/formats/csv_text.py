@@ -49,8 +49,8 @@ _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 _ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
 # byte order marks of UTF-16, as surrogateescape decodes them
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
-# Last line of each text, where an open quotation mark ends; no other line has a zero
-# byte, which is refused.
+# Last line of each text, where an open quotation mark ends; no other line has a
+# zero byte, which is refused.
 _END_MARK = "\0"
 
 
@@ -83,9 +83,9 @@ class CsvHead:
 class CsvText:
     """Documents of a CSV text, in order.
 
-    Cells, including the header, are always split by Python's own reader, in memory and
-    from disk. Two readers that count lines differently would lose documents, because a
-    quoted cell may contain a line break.
+    Cells, including the header, are always split by Python's own reader, in
+    memory and from disk. Two readers that count lines differently would lose
+    documents, because a quoted cell may contain a line break.
 
     Parameters
     ----------
@@ -173,14 +173,14 @@ class CsvText:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line on which it ends, cells) of each remaining record of the text.
 
-        A record may have several lines, as a cell may contain line breaks. Blank
-        records are skipped. Raise FormatError for an open quotation mark, or too long a
-        cell.
+        A record may have several lines, as a cell may contain line breaks.
+        Blank records are skipped. Raise FormatError for an open quotation mark,
+        or too long a cell.
         """
         try:
             for cells in self._reader:
-                # The mark is in a cell with other text if a quotation mark is not
-                # closed.
+                # The mark is in a cell with other text if a quotation mark is
+                # not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -199,11 +199,11 @@ class CsvText:
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines with their ends: a newline, a carriage return or both.
 
-        Count their characters. Raise FormatError for UTF-16, zero bytes and lines that
-        are too long, which are no CSV text.
+        Count their characters. Raise FormatError for UTF-16, zero bytes and
+        lines that are too long, which are no CSV text.
         """
-        # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them
-        # in kept texts.
+        # Bytes that are not UTF-8 become surrogates here; _escaped_cell()
+        # escapes them in kept texts.
         text = io.TextIOWrapper(
             stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
         )
@@ -227,8 +227,8 @@ class CsvText:
         """Return the first lines, enough to recognise the delimiter.
 
         They begin with the first line that is not blank. Blank lines before are
-        counted, so that messages name the right line. Raise FormatError if there is no
-        other line.
+        counted, so that messages name the right line. Raise FormatError if
+        there is no other line.
         """
         begin: list[str] = []
         for line in lines:
@@ -252,9 +252,9 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. Some number must have a decimal comma, and none a
-    decimal point. Numbers such as "1,234" are not enough: their comma may separate
-    thousands.
+    ``begin`` has the first lines. Some number must have a decimal comma, and
+    none a decimal point. Numbers such as "1,234" are not enough: their comma
+    may separate thousands.
     """
     has_decimal_comma = False
     try:
@@ -340,8 +340,8 @@ class _CsvRows:
     def _read(self, progress: ReadProgress) -> Ints:
         """Read the next `CHUNK` characters into the blocks of the used columns.
 
-        Return the line on which each row ends, of shape (m,). Every cell is read as
-        text, and float() converts it to the nearest number.
+        Return the line on which each row ends, of shape (m,). Every cell is
+        read as text, and float() converts it to the nearest number.
         """
         # Read some rows at a time: their texts take much memory.
         text = self._text
@@ -370,9 +370,9 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return some cells of a column as numbers, or as texts.
 
-        ``position`` is the number of the column from 0. Texts are those of the query,
-        the comment and the part, and cells that are not all numbers; whoever uses these
-        finds the invalid one.
+        ``position`` is the number of the column from 0. Texts are those of the
+        query, the comment and the part, and cells that are not all numbers;
+        whoever uses these finds the invalid one.
         """
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
@@ -380,9 +380,9 @@ class _CsvRows:
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
-        # float() would accept 1_000 and digits of other scripts: keep them as texts,
-        # which are refused as numbers. The cells are searched only if the file has such
-        # characters at all.
+        # float() would accept 1_000 and digits of other scripts: keep them as
+        # texts, which are refused as numbers. The cells are searched only if
+        # the file has such characters at all.
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any(
             "_" in cell or not cell.isascii() for cell in cells.tolist()
@@ -443,8 +443,8 @@ def read_csv(
 
     Return facts about the whole part, such as its number of features and remarks.
 
-    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a
-    document instead of a header, with the label before the features.
+    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is
+    a document instead of a header, with the label before the features.
     """
     reader = ColumnsReader(part, builder, progress)
     remarks: list[str] = []

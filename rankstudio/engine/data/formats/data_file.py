@@ -52,15 +52,16 @@ def load_data(
     columns : DataColumns or Mapping, optional
         Columns of a table, if their names are not recognised.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its query,
-        becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
         Whether to read and write the cache of parsed files.
     labels : bool
-        Whether labels are needed. If not, as for documents that a model only scores, a table needs no label
-        column, feature logs need no judgments, and all labels are 0.
+        Whether labels are needed. If not, as for documents that a model only
+        scores, a table needs no label column, feature logs need no judgments,
+        and all labels are 0.
 
     Raises
     ------
@@ -92,23 +93,23 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Dense or sparse (omitted
-    features are 0), with or without comments, any line ends; query ids need not be
-    numbers; ``NULL`` and ``nan`` are missing values; files may be compressed by gzip,
-    bzip2, xz or Zstandard. Every number becomes exactly the double returned by
-    ``float()``.
+    A line is ``label qid:id feature:value … # comment``. Dense or sparse
+    (omitted features are 0), with or without comments, any line ends; query ids
+    need not be numbers; ``NULL`` and ``nan`` are missing values; files may be
+    compressed by gzip, bzip2, xz or Zstandard. Every number becomes exactly the
+    double returned by ``float()``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        Treatment of missing values: the smallest value of that feature within its
-        query, as in LETOR's "min" version (0 if the query has no value); 0; or an
-        error.
+        Treatment of missing values: the smallest value of that feature within
+        its query, as in LETOR's "min" version (0 if the query has no value); 0;
+        or an error.
     n_features : int, optional
-        Number of features; by default the largest id in the file. A larger id is an
-        error.
+        Number of features; by default the largest id in the file. A larger id
+        is an error.
     normalize : False or "query_minmax"
         Whether to scale every feature to [0, 1] within every query (LETOR's
         QueryLevelNorm).
@@ -201,19 +202,19 @@ def load_trec(
 ) -> RankingDataset:
     """Read TREC judgments, with the score of each run as a feature.
 
-    A run is a file with the ranking of a search system. Each judged document is a row
-    whose label is its grade.
+    A run is a file with the ranking of a search system. Each judged document is
+    a row whose label is its grade.
 
     Parameters
     ----------
     qrels : Path
-        A file, or ``ir_datasets:`` followed by the id of a collection in the library
-        ir_datasets.
+        A file, or ``ir_datasets:`` followed by the id of a collection in the
+        library ir_datasets.
     runs : Mapping of str to Path
         Runs by feature name.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its query,
-        becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
 

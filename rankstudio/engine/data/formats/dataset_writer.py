@@ -39,8 +39,8 @@ def save_dataset(
     dataset : RankingDataset
         Numbers are written without loss. Missing values are written as filled.
     path : Path
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or
-        ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz``
+        or ``.zst``.
     form : DataFormat
     comments : bool
         Whether to write the comments, if the format supports them.
@@ -95,9 +95,9 @@ def write_with_sizes(
 ) -> None:
     """Write SVMlight text without queries, and the file of query sizes beside it.
 
-    That file has the number of documents of each query, one per line. If the text
-    cannot be written, a new file of sizes is removed again. SVMlight text has no
-    comments; the parameter is that of all writers.
+    That file has the number of documents of each query, one per line. If the
+    text cannot be written, a new file of sizes is removed again. SVMlight text
+    has no comments; the parameter is that of all writers.
     """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
     _, sizes_path = written_files(path, form)
@@ -117,8 +117,8 @@ NAMES = "names of features"
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
     """Return the contents of a dataset that a format loses, such as "comments".
 
-    Only what the dataset has is listed: names other than the default ones, feature ids
-    other than 1 … n, query ids other than 1 … Q, comments.
+    Only what the dataset has is listed: names other than the default ones,
+    feature ids other than 1 … n, query ids other than 1 … Q, comments.
     """
     ids = dataset.feature_ids
     is_present = {
@@ -134,8 +134,8 @@ def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
 def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return a unique column name for each feature, in order.
 
-    A name that is reserved for another column, such as "qid", or that occurs again,
-    gets the feature's id before it.
+    A name that is reserved for another column, such as "qid", or that occurs
+    again, gets the feature's id before it.
     """
     used = set()
     names = []
@@ -157,8 +157,8 @@ def _csv_pieces(
 ) -> Iterator[bytes]:
     """Yield CSV text, as bytes: a header, then one line for each document.
 
-    The columns are query, label, the features and, if ``comments`` is true and there
-    are any, the comments.
+    The columns are query, label, the features and, if ``comments`` is true and
+    there are any, the comments.
     """
 
     def cell(text: str) -> str:
@@ -214,12 +214,12 @@ def save_letor(
     Parameters
     ----------
     dataset : RankingDataset
-        Dataset to write. Numbers are written with the digits needed to read back the
-        same double; zeros are omitted if the source file omitted them. Missing values
-        are written as filled.
+        Dataset to write. Numbers are written with the digits needed to read
+        back the same double; zeros are omitted if the source file omitted them.
+        Missing values are written as filled.
     path : str or path-like
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or
-        ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz``
+        or ``.zst``.
     comments : bool
         Whether to write the comments. Line ends within comments become blanks.
 
@@ -257,8 +257,8 @@ def _letor_lines(
 ) -> bytes:
     """Return the documents begin … end - 1 as lines of LETOR text.
 
-    ``comments`` and ``queries`` are whether to write them. Zeros are left out if the
-    source left them out.
+    ``comments`` and ``queries`` are whether to write them. Zeros are left out
+    if the source left them out.
     """
     ids = dataset.feature_ids.tolist()
     lines = []
@@ -272,8 +272,8 @@ def _letor_lines(
                 for column, value in zip(columns, values, strict=True)
             ]
         elif dataset.sparse:
-            # The first document has its last feature even if that is 0, so that the
-            # number of features is not lost.
+            # The first document has its last feature even if that is 0, so that
+            # the number of features is not lost.
             values = dataset.X[row]
             columns = _written_columns(values, is_first_row=row == 0)
             features = [

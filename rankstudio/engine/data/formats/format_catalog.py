@@ -90,9 +90,10 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 def lacking_ability(key: str) -> str:
     """Return why a format of RankStudio's own abilities cannot be used.
 
-    An ability is a part of the program that may be removed; its formats are recorded in
-    a file. The reason is a sentence without its subject, such as "needs the plug-in …".
-    Return "" if the format can be used, or is none of an ability.
+    An ability is a part of the program that may be removed; its formats are
+    recorded in a file. The reason is a sentence without its subject, such as
+    "needs the plug-in …". Return "" if the format can be used, or is none of an
+    ability.
     """
     name = next(
         (
@@ -189,8 +190,8 @@ class FormatSource:
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     """Return the package of a format that a plan records, as a tuple of one.
 
-    Return () for a format of RankStudio's own, or no format. A package that is not
-    installed is marked as absent.
+    Return () for a format of RankStudio's own, or no format. A package that is
+    not installed is marked as absent.
 
     Parameters
     ----------

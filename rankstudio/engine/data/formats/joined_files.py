@@ -1,7 +1,8 @@
 """Files whose documents are judged in other files: recognised by marks, and found with their judgments.
 
-The formats themselves belong to abilities. Files are also recognised if the folder of
-an ability is absent, so that messages can name the plug-in that reads them.
+The formats themselves belong to abilities. Files are also recognised if the
+folder of an ability is absent, so that messages can name the plug-in that reads
+them.
 """
 
 from __future__ import annotations
@@ -73,9 +74,9 @@ class MarkedFormat:
 def formats_to_record() -> list[dict[str, object]]:
     """Return the signs of the formats of abilities, to be stored in a resource file.
 
-    An ability is a part of the program that may be removed; with the file, its formats
-    are recognised then, too. The signs are endings of file names, texts at the
-    beginning (marks) and first bytes.
+    An ability is a part of the program that may be removed; with the file, its
+    formats are recognised then, too. The signs are endings of file names, texts
+    at the beginning (marks) and first bytes.
     """
     # The empty texts are messages about invalid entries, which built-in ones are not.
     return [
@@ -95,8 +96,8 @@ def formats_to_record() -> list[dict[str, object]]:
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the formats that are recognised by a text at the beginning (a mark).
 
-    They are those of RankStudio's abilities, the removable parts of the program, also
-    of absent ones.
+    They are those of RankStudio's abilities, the removable parts of the
+    program, also of absent ones.
     """
     return tuple(
         MarkedFormat(
@@ -126,8 +127,9 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     """Refuse a file in a format whose ability is absent.
 
-    An ability is a part of the program that may be removed. The format is recognised by
-    a text at the beginning (a mark), by the first bytes or by the ending of the name.
+    An ability is a part of the program that may be removed. The format is
+    recognised by a text at the beginning (a mark), by the first bytes or by the
+    ending of the name.
 
     Parameters
     ----------
@@ -161,8 +163,8 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
 def joined_format(path: Path) -> DataFormat:
     """Return the format that joins documents in one file with judgments in another.
 
-    It is needed for the file ``path``, for which the user specified judgments. There is
-    one such format, that of feature logs.
+    It is needed for the file ``path``, for which the user specified judgments.
+    There is one such format, that of feature logs.
 
     Raises
     ------
@@ -180,8 +182,8 @@ def joined_format(path: Path) -> DataFormat:
 def holds_logs(path: Path) -> bool:
     """Return whether a file is a log of features, by its name and its beginning.
 
-    Such a log has a search engine's responses with feature values. A file that cannot
-    be read is none.
+    Such a log has a search engine's responses with feature values. A file that
+    cannot be read is none.
     """
     try:
         named_formats = [form for form in marked_formats() if form.is_named(path.name)]

@@ -31,8 +31,9 @@ class _RepeatedNameError(Exception):
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the names and values of a JSON object as a dict.
 
-    ``pairs`` are (name, value), in the order of the text. Raise _RepeatedNameError for
-    a name that occurs twice, which json would silently accept.
+    ``pairs`` are (name, value), in the order of the text. Raise
+    _RepeatedNameError for a name that occurs twice, which json would silently
+    accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -50,8 +51,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates)
 class JsonValues:
     """The values in a file, each with the line on which it begins.
 
-    A list is read element by element, so that a file may be one long list, or have a
-    value on each line.
+    A list is read element by element, so that a file may be one long list, or
+    have a value on each line.
 
     Parameters
     ----------
@@ -78,8 +79,9 @@ class JsonValues:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Yield (line, value) for each value of the text.
 
-        The text is a sequence of values, as one per line. An array yields its elements
-        one by one instead, so that a large array need not fit into memory.
+        The text is a sequence of values, as one per line. An array yields its
+        elements one by one instead, so that a large array need not fit into
+        memory.
 
         Raises
         ------
@@ -124,15 +126,15 @@ class JsonValues:
     def _value(self) -> Any:
         """Decode the JSON value that begins at the position, and move behind it.
 
-        More text is read as long as the value may be cut off. Raise FormatError if it
-        is invalid.
+        More text is read as long as the value may be cut off. Raise FormatError
+        if it is invalid.
         """
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._rest, self._position)
                 if self._may_have_surrogates:
-                    # Called for its ValueError only: half of a surrogate pair is no
-                    # text.
+                    # Called for its ValueError only: half of a surrogate pair
+                    # is no text.
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
                 # A value that is cut off is decoded again with more text.
@@ -157,9 +159,9 @@ class JsonValues:
     def _read_more(self) -> None:
         """Append the next characters to the undecoded rest, and drop what was decoded.
 
-        At least as many are read as are still undecoded: the text doubles, so that a
-        long value is tried only a few times. Raise FormatError if it does not fit into
-        memory.
+        At least as many are read as are still undecoded: the text doubles, so
+        that a long value is tried only a few times. Raise FormatError if it
+        does not fit into memory.
         """
         n_undecoded = len(self._rest) - self._position
         if _MEMORY_FACTOR * n_undecoded > memory.available():

@@ -37,14 +37,14 @@ _COLUMNS = {
 def read_judgments(text: TextLines) -> Grades:
     """Read the judgments in a file as a mapping: query -> document -> grade.
 
-    The format is recognised by the first line: JSON of OpenSearch, lines of TREC, or a
-    table with a header. A document without a rating is not judged.
+    The format is recognised by the first line: JSON of OpenSearch, lines of
+    TREC, or a table with a header. A document without a rating is not judged.
 
     Raises
     ------
     FormatError, DatasetError
-        If a line is no judgment, there are no judgments, or two different ones of a
-        document of a query.
+        If a line is no judgment, there are no judgments, or two different ones
+        of a document of a query.
     """
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
@@ -122,8 +122,9 @@ def _grades_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the grades as a mapping: query -> document -> grade.
 
-    ``rows`` has (line, query, document, rating); ``text`` is for messages. Raise
-    FormatError for a rating that is no number, or two different ones of a document.
+    ``rows`` has (line, query, document, rating); ``text`` is for messages.
+    Raise FormatError for a rating that is no number, or two different ones of a
+    document.
     """
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
@@ -186,8 +187,8 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
 
-    It has judgment lists, perhaps within responses of the engine. Raise FormatError if
-    there is none, or an entry is invalid.
+    It has judgment lists, perhaps within responses of the engine. Raise
+    FormatError if there is none, or an entry is invalid.
     """
     try:
         parsed = json.loads("\n".join(text.lines), parse_constant=str)
@@ -196,8 +197,8 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
-    # Each entry rates documents for one query. Lines are not known after parsing: all
-    # judgments get line 1.
+    # Each entry rates documents for one query. Lines are not known after
+    # parsing: all judgments get line 1.
     for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None

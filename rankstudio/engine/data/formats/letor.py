@@ -55,8 +55,8 @@ _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
 # numbers of a piece that the kernel leaves to Python; grows if there are more
 _FIRST_HARD_CAPACITY = 64
-# A document after a carriage return, which is part of the comment of the document
-# before.
+# A document after a carriage return, which is part of the comment of the
+# document before.
 _HIDDEN_DOCUMENT = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
 _OTHER_BYTES_PER_ROW = 41  # bytes of a row besides its features
 _BYTES_OF_VALUE = 4  # of the shortest text, " 1:0"
@@ -92,8 +92,8 @@ _EXPECTED = {
 class _LineRules:
     """Permitted contents of a line.
 
-    These are the greatest feature id, whether missing values are refused, what is added
-    to ids (1 if they begin at 0), and whether the line has a query id.
+    These are the greatest feature id, whether missing values are refused, what
+    is added to ids (1 if they begin at 0), and whether the line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -122,9 +122,9 @@ class _LineRules:
 class _Rows:
     """The arrays that the kernel writes to, with as many rows as there are lines; see `_line_kernel.parse`.
 
-    If values are stored without zeros, ``X`` has no columns, and ``lengths`` has the
-    number of values of each row; the values themselves are in the outcomes of the
-    pieces. Otherwise ``lengths`` is empty.
+    If values are stored without zeros, ``X`` has no columns, and ``lengths``
+    has the number of values of each row; the values themselves are in the
+    outcomes of the pieces. Otherwise ``lengths`` is empty.
     """
 
     X: Floats
@@ -189,8 +189,8 @@ def read_letor(
     Raises
     ------
     FormatError
-        For each file: at a zero byte, then at the first violation of LETOR text, then
-        at a document in a comment.
+        For each file: at a zero byte, then at the first violation of LETOR
+        text, then at a document in a comment.
     MissingValueError
         At the first missing value, with the policy to refuse them.
     DatasetError
@@ -198,8 +198,9 @@ def read_letor(
 
     Notes
     -----
-    Time O(b / p) for b bytes on p processors, doubled for text whose first lines do not show its width;
-    memory O(m n) for m documents and n features of a chunk of text, O(b) if nearly all values are 0.
+    Time O(b / p) for b bytes on p processors, doubled for text whose first
+    lines do not show its width; memory O(m n) for m documents and n features of
+    a chunk of text, O(b) if nearly all values are 0.
     """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
@@ -235,8 +236,9 @@ class _LetorText:
     ) -> None:
         """Prepare to read.
 
-        While text is read, ``width`` becomes the greatest feature id, ``n_values`` the
-        number of values; ``empty`` is whether there was no text.
+        While text is read, ``width`` becomes the greatest feature id,
+        ``n_values`` the number of values; ``empty`` is whether there was no
+        text.
         """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
@@ -251,8 +253,9 @@ class _LetorText:
     def read(self, file: SourceFile, position: int) -> None:
         """Read a file, the one at ``position`` (from 0) among the files of the part.
 
-        Its documents go to the builder. After the first invalid line, the rest is only
-        searched for a zero byte, which is reported first. Raise FormatError.
+        Its documents go to the builder. After the first invalid line, the rest
+        is only searched for a zero byte, which is reported first. Raise
+        FormatError.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
@@ -274,8 +277,8 @@ class _LetorText:
                     self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
                     first_error = _with_line_offset(error, n_lines_before)
-                    # This chunk may have the zero byte itself: then the error is about
-                    # it.
+                    # This chunk may have the zero byte itself: then the error
+                    # is about it.
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
@@ -370,8 +373,8 @@ def _parse_lines(
 ) -> _ParsedLines:
     """Parse a chunk of lines of a file, which may be empty, into rows.
 
-    Raise FormatError at the first invalid line, MissingValueError, or DatasetError if
-    the features do not fit into memory.
+    Raise FormatError at the first invalid line, MissingValueError, or
+    DatasetError if the features do not fit into memory.
 
     Parameters
     ----------
@@ -400,8 +403,8 @@ def _parse_lines(
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_first_lines = max(1, int(first[kernels.ROWS]))
     n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
-    # Parse once, or again with more columns if a later line has a greater id than the
-    # first lines.
+    # Parse once, or again with more columns if a later line has a greater id
+    # than the first lines.
     while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = (
@@ -418,8 +421,8 @@ def _parse_lines(
     # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        # Problems of a piece are in no order: report the earliest. In the message, the
-        # greatest id is that of the file.
+        # Problems of a piece are in no order: report the earliest. In the
+        # message, the greatest id is that of the file.
         position, problem = min(problems)
         raise format_error(
             path, text, position, problem, rules.most_features - rules.shift
@@ -456,8 +459,8 @@ def _sorted_entries(
 ) -> Entries:
     """Return the values of parsed rows, without zeros, by ascending ids in each row.
 
-    ``outcomes`` have the values of each piece of the text, ``width`` is the greatest
-    id. Raise FormatError if a row has a feature twice.
+    ``outcomes`` have the values of each piece of the text, ``width`` is the
+    greatest id. Raise FormatError if a row has a feature twice.
     """
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
@@ -466,8 +469,8 @@ def _sorted_entries(
     )
     if row_with_repeated_id < 0:
         return entries
-    # Find the position of the repeated feature in the text, between the row's query and
-    # its comment, for the message.
+    # Find the position of the repeated feature in the text, between the row's
+    # query and its comment, for the message.
     earlier_ids: set[int] = set()
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
@@ -611,10 +614,10 @@ def _convert_hard(
 ) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the kernel left to ``float()``, and store them.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of the value, begin
-    and end of its text. The column is that of X, or the number of features for a label;
-    larger ones count positions in ``values``. Yield (position, problem) for each number
-    that is too large.
+    ``hard`` has shape (h, 4), one row per number: row and column of the value,
+    begin and end of its text. The column is that of X, or the number of
+    features for a label; larger ones count positions in ``values``. Yield
+    (position, problem) for each number that is too large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -636,9 +639,9 @@ def _document_in_comment(
 ) -> FormatError | None:
     """Return the error of the first comment that hides a document, or None.
 
-    A carriage return does not end a line here: in a file that mixes line ends, the line
-    behind it would be part of the comment. ``n_lines_before`` are the lines of the file
-    before the text.
+    A carriage return does not end a line here: in a file that mixes line ends,
+    the line behind it would be part of the comment. ``n_lines_before`` are the
+    lines of the file before the text.
     """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
@@ -656,8 +659,8 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    ``spans``, of shape (m, 4), has the positions of each comment in two of its columns.
-    O(bytes of the comments).
+    ``spans``, of shape (m, 4), has the positions of each comment in two of its
+    columns. O(bytes of the comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])

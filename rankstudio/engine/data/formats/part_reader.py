@@ -80,8 +80,8 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit.
 
-    If so, they are read from disk as needed. Text with mostly zeros stays in memory,
-    where zeros are not stored: with zeros it would fill the disk.
+    If so, they are read from disk as needed. Text with mostly zeros stays in
+    memory, where zeros are not stored: with zeros it would fill the disk.
 
     Parameters
     ----------
@@ -107,15 +107,15 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     memory_for_data = SHARE * memory.budget()
     size_of_files = sum(regular_file_size(path) for path in files)
-    # Small files always fit. With little free memory, data either fit, too, or are
-    # refused.
+    # Small files always fit. With little free memory, data either fit, too, or
+    # are refused.
     if (
         size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES
     ):
         return False
-    # All tables are in memory, but the text of one part at a time, as parts are read
-    # one after the other.
+    # All tables are in memory, but the text of one part at a time, as parts are
+    # read one after the other.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
@@ -185,8 +185,8 @@ class PartReader:
     def read(self) -> dict[Files, FileContents]:
         """Read each part once; return its contents by its files.
 
-        Feature ids count from 1. If any file has an id 0, all are read again with ids
-        that count from 0, unless the user specified the first id.
+        Feature ids count from 1. If any file has an id 0, all are read again
+        with ids that count from 0, unless the user specified the first id.
         """
         try:
             return self._read_parts()
@@ -217,8 +217,8 @@ class PartReader:
     ) -> dict[str, RankingDataset]:
         """Return datasets by the name of the part: "train", "vali" or "test".
 
-        A table with a column for the part gives several datasets, other files give one.
-        Files with equal contents share arrays.
+        A table with a column for the part gives several datasets, other files
+        give one. Files with equal contents share arrays.
 
         Parameters
         ----------
@@ -239,8 +239,8 @@ class PartReader:
             )
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
-            # Files with equal contents are made into a dataset once, whatever their
-            # part.
+            # Files with equal contents are made into a dataset once, whatever
+            # their part.
             key = (
                 file_contents.source.checksum,
                 part_name if file_contents.table.parts.size else "",
@@ -261,9 +261,9 @@ class PartReader:
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with ``width`` features.
 
-        With several judges, that is, several labels per document, the dataset has the
-        documents and labels of the judge in use. Missing values are filled from all
-        documents, so that features do not depend on the judge.
+        With several judges, that is, several labels per document, the dataset
+        has the documents and labels of the judge in use. Missing values are
+        filled from all documents, so that features do not depend on the judge.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -470,8 +470,8 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    These are the judgments of feature logs, or a file with the numbers of documents of
-    the queries. ``refuse`` is whether a missing value is an error.
+    These are the judgments of feature logs, or a file with the numbers of
+    documents of the queries. ``refuse`` is whether a missing value is an error.
 
     Raises
     ------
@@ -535,8 +535,8 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to
-        start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless ids are
+        declared to start at 0.
     """
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
@@ -568,8 +568,8 @@ def read_into_memory(
             # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
-                # The checksums have reported one half of the bytes; parsing would
-                # report the other.
+                # The checksums have reported one half of the bytes; parsing
+                # would report the other.
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
@@ -630,8 +630,8 @@ def read_to_disk(
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         checksums = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
-        # Reading the files only for their checksums is worthwhile if a table of files
-        # of these sizes exists.
+        # Reading the files only for their checksums is worthwhile if a table of
+        # files of these sizes exists.
         if not all(checksums) and sizes in source_sizes():
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
@@ -683,8 +683,8 @@ def _contents(
 ) -> FileContents:
     """Return the table of a part with its source, whose checksum covers all its files.
 
-    ``checksums`` are those of the files; ``treated`` is whether missing values are
-    filled and features scaled already.
+    ``checksums`` are those of the files; ``treated`` is whether missing values
+    are filled and features scaled already.
     """
     size = sum(regular_file_size(path) for path in part.paths)
     # The checksum of logs covers the files of judgments, too.
@@ -711,8 +711,8 @@ def _contents(
 def _refuse_missing(path: Path, table: Table) -> None:
     """Raise MissingValueError for the first missing value, if there is any.
 
-    The table is of feature logs, which are joined with judgments: the message names the
-    query and document instead of a line.
+    The table is of feature logs, which are joined with judgments: the message
+    names the query and document instead of a line.
     """
     if not table.missing.any():
         return
@@ -735,8 +735,9 @@ def _refuse_missing(path: Path, table: Table) -> None:
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
     """Return the table that is stored under a key, or None if there is none.
 
-    Return None, too, if it has a missing value that is refused, or too great a feature
-    id: the text is then parsed, because only it shows the position of the error.
+    Return None, too, if it has a missing value that is refused, or too great a
+    feature id: the text is then parsed, because only it shows the position of
+    the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -751,8 +752,9 @@ def _stream_files(
 ) -> Iterator[StreamedFile]:
     """Yield files one by one, and append the checksum of each after it was read.
 
-    The caller reads each file to its end before it takes the next one. The checksum is
-    remembered with the file's state (such as its time) from before the reading.
+    The caller reads each file to its end before it takes the next one. The
+    checksum is remembered with the file's state (such as its time) from before
+    the reading.
     """
     for path in paths:
         state = store.source_state(path)

@@ -19,8 +19,8 @@ _MOST_DIGITS = 9  # a query of a billion documents is no query
 def sizes_file(path: Path) -> Path | None:
     """Return the file of query sizes next to data, or None if there is none.
 
-    It has the number of documents of each query, for XGBoost or LightGBM, and is called
-    train.txt.group, train.group or rank.train.query, for example.
+    It has the number of documents of each query, for XGBoost or LightGBM, and
+    is called train.txt.group, train.group or rank.train.query, for example.
 
     Parameters
     ----------

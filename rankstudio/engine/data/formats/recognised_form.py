@@ -46,17 +46,17 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read, or has the ending of a binary format that it does
-        not have.
+        If the file cannot be read, or has the ending of a binary format that it
+        does not have.
     """
     beginning = beginning_of(path, specified)
     # Find the built-in format with the greatest confidence.
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
-    # A format that the user named, by its key alone, is used in any case. One that a
-    # plan records, with its package ("key of package==version"), only counts if no
-    # built-in format is certain.
+    # A format that the user named, by its key alone, is used in any case. One
+    # that a plan records, with its package ("key of package==version"), only
+    # counts if no built-in format is certain.
     is_key = OF not in specified.format and bool(specified.format)
     specified_format = (
         told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
@@ -78,10 +78,11 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence`` is that of the best built-in format. A plug-in's recogniser is called
-    only if the file has an ending or a mark of its format, or no built-in format is
-    certain. Of equally certain formats, the one that the plan records (``recorded``) is
-    returned. Return None if none is more certain; raise DatasetError for two such.
+    ``confidence`` is that of the best built-in format. A plug-in's recogniser
+    is called only if the file has an ending or a mark of its format, or no
+    built-in format is certain. Of equally certain formats, the one that the
+    plan records (``recorded``) is returned. Return None if none is more
+    certain; raise DatasetError for two such.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -167,8 +168,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return a text that identifies how a part is read, for checksums and the cache.
 
-    It has the user's specifications on which the contents depend besides the bytes of
-    the files, as JSON; "" for none.
+    It has the user's specifications on which the contents depend besides the
+    bytes of the files, as JSON; "" for none.
     """
     is_table = part.form.is_table
     specified = part.told.as_dict()
@@ -199,8 +200,9 @@ def read_as(
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``told_by`` are the names of these three columns in a table. Queries may come from a
-    file of query sizes instead, unless the user stated that there are none.
+    ``told_by`` are the names of these three columns in a table. Queries may
+    come from a file of query sizes instead, unless the user stated that there
+    are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

@@ -1,7 +1,7 @@
 """Confidence that a file has one of RankStudio's own formats, by its beginning and its name.
 
-First bytes and unmistakable marks make a format certain. The name of a file gives less
-confidence than a mark, and more than the form of its lines.
+First bytes and unmistakable marks make a format certain. The name of a file
+gives less confidence than a mark, and more than the form of its lines.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Its lines have no queries: these are in a file of query sizes beside it, or the user
-    stated that there are none. The file ending in ".query" is that of LightGBM, whose
-    format differs in this only.
+    Its lines have no queries: these are in a file of query sizes beside it, or
+    the user stated that there are none. The file ending in ".query" is that of
+    LightGBM, whose format differs in this only.
     """
     is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
     words = beginning.first_line.split()

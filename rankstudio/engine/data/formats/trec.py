@@ -1,7 +1,7 @@
 """TREC judgments (qrels) with runs: the judged documents, with the score in each run as a feature.
 
-Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are those of a
-file, or of a collection in the library ir_datasets.
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are
+those of a file, or of a collection in the library ir_datasets.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def is_run(text: TextLines) -> bool:
 def run_scores(text: TextLines) -> RunScores:
     """Return the scores in a TREC run as a mapping: query -> document -> score.
 
-    A run is the ranking of a search system: lines of query, Q0, document, rank, score
-    and tag. Ranks are ignored, as in trec_eval.
+    A run is the ranking of a search system: lines of query, Q0, document, rank,
+    score and tag. Ranks are ignored, as in trec_eval.
 
     Raises
     ------
@@ -75,10 +75,11 @@ def _values_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the value of each document of each query: query -> document -> value.
 
-    ``value_of`` computes it from the words of a line, None for an invalid line, and
-    ``expected`` describes a valid one. If ``lines`` is a dict, the number of each line
-    is added to it under (query, document). Raise FormatError for an invalid line or a
-    document that occurs twice, DatasetError for an empty file.
+    ``value_of`` computes it from the words of a line, None for an invalid line,
+    and ``expected`` describes a valid one. If ``lines`` is a dict, the number
+    of each line is added to it under (query, document). Raise FormatError for
+    an invalid line or a document that occurs twice, DatasetError for an empty
+    file.
     """
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -205,9 +206,9 @@ def graded_documents(
 ) -> Table:
     """Return the judged documents, with their score in each run as features.
 
-    The dataset contains exactly the judged documents. A judged document that a run did
-    not retrieve has a missing value; retrieved documents without a judgment are left
-    out and counted. Negative grades become 0.
+    The dataset contains exactly the judged documents. A judged document that a
+    run did not retrieve has a missing value; retrieved documents without a
+    judgment are left out and counted. Negative grades become 0.
 
     Parameters
     ----------
@@ -223,8 +224,8 @@ def graded_documents(
     FormatError
         At the first line that is not a judgment, or judges a document of a query twice.
     MissingValueError
-        At the first document missing from a run, with the policy to refuse missing
-        values.
+        At the first document missing from a run, with the policy to refuse
+        missing values.
     DatasetError
         For an empty file, or a score that is not finite.
 
@@ -293,8 +294,8 @@ def judgments(
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
     """Return the grades as a mapping: query -> document -> grade.
 
-    Raise FormatError at the first line that is not a judgment, or judges a document of
-    a query twice; DatasetError for an empty file.
+    Raise FormatError at the first line that is not a judgment, or judges a
+    document of a query twice; DatasetError for an empty file.
     """
     return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
@@ -325,9 +326,9 @@ def _remarks(
 ) -> tuple[str, ...]:
     """Return remarks on the data as sentences; () if there are none.
 
-    They count negative grades, and documents that a run retrieved but no one judged.
-    ``grades`` is a mapping query -> document -> grade; ``runs`` is one run name ->
-    query -> document -> score.
+    They count negative grades, and documents that a run retrieved but no one
+    judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
+    run name -> query -> document -> score.
     """
     # Find the retrieved documents without a judgment.
     retrieved = [
@@ -422,8 +423,8 @@ def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterab
     """Yield a line of TREC judgments for each judgment of a collection.
 
     ``iterator`` yields named tuples of query_id, doc_id, relevance and perhaps
-    iteration. Raise DatasetError, which names ``path``, if the library cannot provide
-    them.
+    iteration. Raise DatasetError, which names ``path``, if the library cannot
+    provide them.
     """
     try:
         for judgment in iterator():

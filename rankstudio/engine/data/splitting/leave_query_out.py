@@ -1,7 +1,7 @@
 """Leave-query-out: a fold for every query, none of which keeps a copy of the data.
 
-Test parts are views of the whole matrix. The matrix of a training part is assembled on
-demand, and only the last one assembled is kept.
+Test parts are views of the whole matrix. The matrix of a training part is
+assembled on demand, and only the last one assembled is kept.
 """
 
 from __future__ import annotations

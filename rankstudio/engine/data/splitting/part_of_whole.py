@@ -1,8 +1,8 @@
 """Training parts that are some queries of one dataset, and whose matrix is assembled on demand.
 
-Folds that train on overlapping queries would keep many copies of the same documents.
-Each of these parts only knows its queries, and of all parts of a dataset only the last
-matrix that was assembled is kept.
+Folds that train on overlapping queries would keep many copies of the same
+documents. Each of these parts only knows its queries, and of all parts of a
+dataset only the last matrix that was assembled is kept.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def half_of(n_units: int, seed: int, number: int) -> Ints:
 def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
-    The queries are divided at random B times. Documents of a single query are one
-    ranking: each fold trains on half of them.
+    The queries are divided at random B times. Documents of a single query are
+    one ranking: each fold trains on half of them.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Folds that share their rows: a training part consists of validation and test parts of other folds.
 
 The five folds of LETOR hold every document five times. If the test parts are
-concatenated in the order in which training parts have them, and a few are repeated at
-the end, then every part is a slice of that array.
+concatenated in the order in which training parts have them, and a few are
+repeated at the end, then every part is a slice of that array.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ROWS_AT_ONCE = 4096  # compared at a time
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     """Return equal folds whose parts are slices of one matrix, if that saves memory.
 
-    In a cross-validation read from files, each document occurs in the parts of several
-    folds: its features are then stored once.
+    In a cross-validation read from files, each document occurs in the parts of
+    several folds: its features are then stored once.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        The original folds if no part is a union of others, too little memory is free,
-        or they are mapped from files.
+        The original folds if no part is a union of others, too little memory is
+        free, or they are mapped from files.
 
     Notes
     -----
@@ -110,8 +110,8 @@ class _Pieces:
 
         Return None if X is not composed of pieces.
         """
-        # At each row, find the piece that begins with this row and agrees with the next
-        # ones.
+        # At each row, find the piece that begins with this row and agrees with
+        # the next ones.
         sequence: list[int] = []
         row = 0
         while row < len(X):
@@ -130,8 +130,8 @@ class _Pieces:
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two matrices have the same shape and the same bits.
 
-    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0. Rows are
-    compared in blocks, to save memory.
+    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0. Rows
+    are compared in blocks, to save memory.
     """
     return X.shape == Y.shape and all(
         np.array_equal(
@@ -145,8 +145,9 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
 def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """Return an order of pieces that has every sequence as a contiguous stretch.
 
-    Pieces are numbers; one may occur several times in the order. Longest sequences come
-    first, and each next one overlaps with the end of the order as far as possible.
+    Pieces are numbers; one may occur several times in the order. Longest
+    sequences come first, and each next one overlaps with the end of the order
+    as far as possible.
 
     Examples
     --------

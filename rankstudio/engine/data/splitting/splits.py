@@ -1,11 +1,12 @@
 """New folds: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
 
-Queries are dealt to the parts. The documents of a query stay together, and queries and
-documents keep their order. Missing values are filled and features scaled within a
-query, so that the values do not depend on the folds.
+Queries are dealt to the parts. The documents of a query stay together, and
+queries and documents keep their order. Missing values are filled and features
+scaled within a query, so that the values do not depend on the folds.
 
-All documents of a dataset with a single query are one global ranking. Then documents
-are dealt instead of queries, and each part has some documents of that query.
+All documents of a dataset with a single query are one global ranking. Then
+documents are dealt instead of queries, and each part has some documents of that
+query.
 """
 
 from __future__ import annotations
@@ -38,29 +39,29 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests on the following
-    one. With k = 2 no validation part is left: models are trained on one half, selected
-    by their criterion, and tested on the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and tests on the
+    following one. With k = 2 no validation part is left: models are trained on
+    one half, selected by their criterion, and tested on the other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold, or of the
-        test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold,
+        or of the test parts of several folds.
     k : int
-        Number of folds, from 2 to the number of queries, or of documents if these are
-        one ranking.
+        Number of folds, from 2 to the number of queries, or of documents if
+        these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up. The sizes of subsets
-        differ by at most one query.
+        Seed of the assignment of queries to subsets, from 0 up. The sizes of
+        subsets differ by at most one query.
 
     Raises
     ------
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or disk, or if
-        the test parts do not contain each query once.
+        For fewer than k queries or documents, folds too large for memory or
+        disk, or if the test parts do not contain each query once.
 
     Notes
     -----
@@ -94,26 +95,27 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """Make a fold per query: it is tested by the model trained on all others.
 
-    There is no validation part; models are selected by their criterion. For RankRLS
-    this protocol has a closed form, its leave-query-out error; other methods have no
-    such shortcut.
+    There is no validation part; models are selected by their criterion. For
+    RankRLS this protocol has a closed form, its leave-query-out error; other
+    methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold, or of the
-        test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold,
+        or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the test parts do
-        not contain each query once.
+        For fewer than two queries, data too large for memory, or if the test
+        parts do not contain each query once.
 
     Notes
     -----
-    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any number
-    of queries. A method is trained Q times per combination.
+    Folds share the data (see
+    `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any
+    number of queries. A method is trained Q times per combination.
     """
     data = whole(dataset)
     if data.n_queries < 2:
@@ -137,11 +139,11 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold, or of the
-        test parts of several folds.
+        Data whose documents are divided: those of all parts of a single fold,
+        or of the test parts of several folds.
     shares : tuple of int
-        Percentages of train, vali and test that add up to 100; only vali may be 0, for
-        no validation part.
+        Percentages of train, vali and test that add up to 100; only vali may be
+        0, for no validation part.
     seed : int
         Seed of the assignment of queries, from 0 up.
 
@@ -150,8 +152,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or if the test parts do not contain each query
-        once.
+        If a part would have no query, or if the test parts do not contain each
+        query once.
 
     Notes
     -----
@@ -184,10 +186,11 @@ def single_split(
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one.
 
-    Test parts stay unchanged. The selection is nested in the training part: the model
-    is selected on queries used neither for training nor for testing. There is one inner
-    split per fold, and the selected model is not retrained on all training queries; for
-    an inner cross-validation see `for_inner_folds`.
+    Test parts stay unchanged. The selection is nested in the training part: the
+    model is selected on queries used neither for training nor for testing.
+    There is one inner split per fold, and the selected model is not retrained
+    on all training queries; for an inner cross-validation see
+    `for_inner_folds`.
 
     Parameters
     ----------
@@ -236,9 +239,9 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among those of a
-    larger one with the same seed. An existing validation part stays whole, unless it
-    joins the training part for inner folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among those
+    of a larger one with the same seed. An existing validation part stays whole,
+    unless it joins the training part for inner folds (`for_inner_folds`).
 
     Parameters
     ----------
@@ -295,14 +298,14 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold they are the documents of all parts; for several folds those of all
-    test parts, as for LETOR's five subsets.
+    For one fold they are the documents of all parts; for several folds those of
+    all test parts, as for LETOR's five subsets.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a query is in
-        two parts.
+        If the test parts of several folds do not contain all queries, or a
+        query is in two parts.
 
     Notes
     -----
@@ -315,15 +318,15 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    The queries of the test parts come first, then queries that only validation or
-    training parts have. If the test parts contain all queries, the result is that of
-    `whole`.
+    The queries of the test parts come first, then queries that only validation
+    or training parts have. If the test parts contain all queries, the result is
+    that of `whole`.
 
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a query has other
-        documents in another part.
+        If the queries of different parts cannot be matched, or a query has
+        other documents in another part.
 
     Notes
     -----
@@ -336,17 +339,17 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together have every query of a dataset once.
 
-    The test parts of all folds come first, then the validation and the training parts,
-    each without the queries of the parts before it.
+    The test parts of all folds come first, then the validation and the training
+    parts, each without the queries of the parts before it.
 
     Raises
     ------
     DatasetError
-        If queries of different parts cannot be matched, or a query has other documents
-        in another part.
+        If queries of different parts cannot be matched, or a query has other
+        documents in another part.
     """
-    # Queries cannot be compared by id if only their sizes are known, or there is only
-    # one.
+    # Queries cannot be compared by id if only their sizes are known, or there
+    # is only one.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
@@ -369,8 +372,9 @@ def _new_queries(
 
     Their labels are added to ``labels``.
 
-    ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an
-    id occurs again with other labels, it belongs to another query, which is an error.
+    ``labels`` has the sorted labels of the queries of all earlier parts, by id.
+    If an id occurs again with other labels, it belongs to another query, which
+    is an error.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -399,8 +403,8 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
     parts = [part for _, part in _named(dataset)]
     # The empty tuple stands for a part with several queries.
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
-    # Each file of query sizes numbers its queries from 1: equal ids in several parts
-    # are different queries.
+    # Each file of query sizes numbers its queries from 1: equal ids in several
+    # parts are different queries.
     has_comparable_ids = len(parts) == 1 or not dataset.origin.read_as.by_sizes
     return len(ids) == 1 and () not in ids and has_comparable_ids
 
@@ -432,8 +436,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a query is in
-        two parts.
+        If the test parts of several folds do not contain all queries, or a
+        query is in two parts.
     """
     # Without ids, every file numbers its queries from 1: give each part its own
     # numbers.
@@ -484,8 +488,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    That is the number in all test parts together. All documents are one ranking: they
-    cannot be compared by query.
+    That is the number in all test parts together. All documents are one
+    ranking: they cannot be compared by query.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -507,8 +511,9 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
     """Return parts with distinct query ids.
 
-    The ids are numbers that begin with 1 in each part: those of the next parts count on
-    from there. Parts whose ids are distinct already are returned unchanged.
+    The ids are numbers that begin with 1 in each part: those of the next parts
+    count on from there. Parts whose ids are distinct already are returned
+    unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -544,8 +549,8 @@ def _joined(features: Sequence[Floats]) -> Floats:
 def _missing_together(counts: Sequence[Ints]) -> Ints:
     """Return the number of missing values of each feature; an empty array if a part has no such counts.
 
-    A part that has only some queries of a file has no counts, while a part that is a
-    whole file has them.
+    A part that has only some queries of a file has no counts, while a part that
+    is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -556,8 +561,8 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
-    If all datasets have the same single query, they are parts of one ranking, and the
-    result has one query.
+    If all datasets have the same single query, they are parts of one ranking,
+    and the result has one query.
 
     Raises
     ------
@@ -615,9 +620,9 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
     Notes
     -----
-    O(m'n) for the m' selected documents. If the data are mapped from files, so is the result. Information
-    about the file (source, warnings, counts of missing values) is dropped; comments are still decoded on
-    demand.
+    O(m'n) for the m' selected documents. If the data are mapped from files, so
+    is the result. Information about the file (source, warnings, counts of
+    missing values) is dropped; comments are still decoded on demand.
     """
     chosen = np.sort(queries)
     rows = np.flatnonzero(
@@ -635,13 +640,14 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """Return some documents of a dataset, by ascending rows, and their queries.
 
-    Source, warnings and counts of missing values remain those of the whole file.
-    O(m'n).
+    Source, warnings and counts of missing values remain those of the whole
+    file. O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    # Argsort of argsort gives ranks: the positions among the selected rows of the file.
-    # A grade of -1 stands for the greatest one of the selected documents.
+    # Argsort of argsort gives ranks: the positions among the selected rows of
+    # the file. A grade of -1 stands for the greatest one of the selected
+    # documents.
     file_rows = (
         None
         if dataset.file_rows is None
@@ -662,8 +668,8 @@ def _rows(
 ) -> RankingDataset:
     """Return some rows of a dataset as a dataset of their own.
 
-    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of the queries
-    that the rows belong to, and ``sizes`` the number of rows of each.
+    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of the
+    queries that the rows belong to, and ``sizes`` the number of rows of each.
     """
     # Rows mapped from a file are copied to another file.
     features = (
@@ -799,8 +805,8 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Prepare folds for an inner cross-validation of each training part.
 
-    All documents outside of the test part are used for training: an existing validation
-    part joins the training part, because it has no other use.
+    All documents outside of the test part are used for training: an existing
+    validation part joins the training part, because it has no other use.
 
     Parameters
     ----------
@@ -814,8 +820,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     Raises
     ------
     DatasetError
-        For a training part with fewer than k queries, or inner folds too large for
-        memory.
+        For a training part with fewer than k queries, or inner folds too large
+        for memory.
 
     Notes
     -----
@@ -868,11 +874,11 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     fold : Fold
         Fold whose training part is divided; its number seeds the inner folds.
     k : int
-        Number of inner folds, from 2 to the number of queries, or of documents if these
-        are one ranking.
+        Number of inner folds, from 2 to the number of queries, or of documents
+        if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up; each fold is drawn
-        independently.
+        Seed of the assignment of queries to subsets, from 0 up; each fold is
+        drawn independently.
 
     Yields
     ------

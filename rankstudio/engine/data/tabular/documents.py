@@ -201,14 +201,14 @@ class ColumnsReader:
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
         """Add some rows of a file to the table that is built.
 
-        ``share`` is about the share of all documents that have been read, these rows
-        included.
+        ``share`` is about the share of all documents that have been read, these
+        rows included.
 
         Raises
         ------
         DataError
-            If columns are ambiguous, a value is invalid for its column, or the columns
-            differ from those of earlier rows.
+            If columns are ambiguous, a value is invalid for its column, or the
+            columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -324,8 +324,8 @@ def no_features(location: str) -> DatasetError:
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
     """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    ``position`` is that of the column with names of parts. Without one (None), return
-    an empty array. Raise the error of the first row with another value.
+    ``position`` is that of the column with names of parts. Without one (None),
+    return an empty array. Raise the error of the first row with another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -345,8 +345,8 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """Return the column at a position as numbers, NaN for missing values.
 
-    Raise the error of the first value that is neither a finite number nor missing;
-    ``expected`` is its text for what was expected.
+    Raise the error of the first value that is neither a finite number nor
+    missing; ``expected`` is its text for what was expected.
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
@@ -368,8 +368,9 @@ def _parsed_numbers(
 ) -> tuple[Floats, int | None]:
     """Return (numbers, first invalid row) of a column of a table.
 
-    The numbers have shape (m,), with NaN for missing values. The row is None if all
-    values are finite numbers or missing; otherwise numbers behind it are not set.
+    The numbers have shape (m,), with NaN for missing values. The row is None if
+    all values are finite numbers or missing; otherwise numbers behind it are
+    not set.
     """
     # Numbers are valid unless they are infinite.
     if values.dtype.kind in "biuf":
@@ -424,9 +425,10 @@ def _features(
 ) -> tuple[Floats, tuple[int, ...]]:
     """Return (X, indices): the values of the numeric features, and which these are.
 
-    X has shape (m, n'), NaN for missing values; the indices are those among the columns
-    of features in ``roles``. A column that may be no feature is left out if it has
-    texts; texts in any other feature are an error. ``check`` is called between columns.
+    X has shape (m, n'), NaN for missing values; the indices are those among the
+    columns of features in ``roles``. A column that may be no feature is left
+    out if it has texts; texts in any other feature are an error. ``check`` is
+    called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
@@ -457,8 +459,8 @@ def _features(
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     """Return the error of features that are not numeric, at ``positions`` of the table.
 
-    It has the first invalid cell, the names of all such columns and, for the terminal,
-    options that help.
+    It has the first invalid cell, the names of all such columns and, for the
+    terminal, options that help.
     """
     names = tuple(table.names[position] for position in positions)
     text = trn(
@@ -487,8 +489,8 @@ _MAX_NAMED_COLUMNS = 100  # columns that a suggested command names one by one
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
     """Return a sentence on options of the command line that help with columns of texts.
 
-    They leave out the columns ``names``, or read cells such as ``cell`` as missing; ""
-    is no such cell.
+    They leave out the columns ``names``, or read cells such as ``cell`` as
+    missing; "" is no such cell.
     """
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
     if len(names) <= _MAX_NAMED_COLUMNS:
@@ -501,8 +503,8 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
     """Return the first text in the first column that has numbers, too.
 
-    Such a text may stand for a missing value. ``positions`` are those of columns with
-    texts. Return "" if no column has both.
+    Such a text may stand for a missing value. ``positions`` are those of
+    columns with texts. Return "" if no column has both.
     """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
@@ -519,9 +521,9 @@ def _query_runs(
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return (first rows, runs) of consecutive documents of one query.
 
-    The first rows are an array with one number per run; a run is (query id, number of
-    documents). ``position`` is that of the column of queries. Raise the error of the
-    first row without an id.
+    The first rows are an array with one number per run; a run is (query id,
+    number of documents). ``position`` is that of the column of queries. Raise
+    the error of the first row without an id.
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -600,9 +602,9 @@ def frames_of_folds(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return (name of the fold, rows by part) of each fold in a frame.
 
-    The rows are frames, by "train", "vali" or "test". ``part`` and ``fold`` are the
-    names of the columns with part and fold of each row; without the latter (""), there
-    is one fold.
+    The rows are frames, by "train", "vali" or "test". ``part`` and ``fold`` are
+    the names of the columns with part and fold of each row; without the latter
+    (""), there is one fold.
 
     Raises
     ------

@@ -20,8 +20,8 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
 from rankstudio.engine.language import tr, translatable, trn
 
-# The first four names are always ids of queries, the others may mean something else,
-# too.
+# The first four names are always ids of queries, the others may mean something
+# else, too.
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
     "group_id", "groupid", "query", "query_text", "topic", "group",
@@ -66,8 +66,8 @@ class RecognisedColumns:
     features : tuple of int
         Feature columns, in order.
     unsure : tuple of int
-        Feature columns with a usual name of query, label, document or comment; dropped
-        if they contain text.
+        Feature columns with a usual name of query, label, document or comment;
+        dropped if they contain text.
     ignored : tuple of int
         Unspecified columns that are not features, such as row numbers.
     part : int or None
@@ -107,19 +107,19 @@ def recognise_columns(
     specified : DataColumns
         Specified columns.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no query column is
-        needed.
+        Whether a file of sizes determines the queries, so that no query column
+        is needed.
     has_header : bool
         Whether the table has a header; without one, the label is the first column.
     says_parts : callable
-        Returns whether all values of a column are names of parts; called for columns
-        with names such as "split".
+        Returns whether all values of a column are names of parts; called for
+        columns with names such as "split".
 
     Raises
     ------
     UnknownColumnsError
-        If the query or the label is not found, or a specified name is missing or occurs
-        twice.
+        If the query or the label is not found, or a specified name is missing
+        or occurs twice.
     """
     specified = _with_clean_names(specified)
     if specified.no_labels:
@@ -150,8 +150,8 @@ def recognise_columns(
     _check_once(location, names, single_columns, used)
     used.update(i for i in single_columns if i is not None)
     rest = [i for i in positions if i not in used]
-    # Among the columns without a role yet, the part and the comment are recognised by
-    # their names.
+    # Among the columns without a role yet, the part and the comment are
+    # recognised by their names.
     if part is None:
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
@@ -189,9 +189,9 @@ def _query_column(
 ) -> int | None:
     """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries (``with_sizes``), or there are
-    none. ``location`` is the name of the table for messages. Raise UnknownColumnsError
-    if no column is called like a query.
+    Return None if a file of sizes determines the queries (``with_sizes``), or
+    there are none. ``location`` is the name of the table for messages. Raise
+    UnknownColumnsError if no column is called like a query.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -208,9 +208,9 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is that of the query, ``location`` the name of the table for messages.
-    Return None only if labels are not needed, and no column has a usual name. Otherwise
-    raise UnknownColumnsError if there is none.
+    ``qid`` is that of the query, ``location`` the name of the table for
+    messages. Return None only if labels are not needed, and no column has a
+    usual name. Otherwise raise UnknownColumnsError if there is none.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -225,8 +225,8 @@ def _without_missing_columns(
 ) -> DataColumns:
     """Return the specification without names of columns that a table lacks.
 
-    ``names`` are those of the table. Only the names of query and features stay, because
-    documents that are only scored need no other columns.
+    ``names`` are those of the table. Only the names of query and features stay,
+    because documents that are only scored need no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -256,8 +256,9 @@ def _with_features(
 ) -> RecognisedColumns:
     """Return the roles of columns, with the remaining columns as features.
 
-    ``rest`` are the positions of the columns without a role. Columns that number
-    queries or rows are ignored. Raise UnknownColumnsError if no feature is left.
+    ``rest`` are the positions of the columns without a role. Columns that
+    number queries or rows are ignored. Raise UnknownColumnsError if no feature
+    is left.
     """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
@@ -315,8 +316,8 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``single`` are the positions of the columns of query, label and part, None for none;
-    ``other_positions`` those of features and ignored columns.
+    ``single`` are the positions of the columns of query, label and part, None
+    for none; ``other_positions`` those of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -352,10 +353,10 @@ def _required_position(
 ) -> int:
     """Return the position of the column of a role, "query" or "label".
 
-    It is the column called ``name`` or, without a name (""), the first one with one of
-    the ``common`` names, other than the one at position ``excluded``. ``option`` is the
-    name of the option that specifies it, for messages. Raise UnknownColumnsError if
-    there is none.
+    It is the column called ``name`` or, without a name (""), the first one with
+    one of the ``common`` names, other than the one at position ``excluded``.
+    ``option`` is the name of the option that specifies it, for messages. Raise
+    UnknownColumnsError if there is none.
     """
     if name:
         return _position(location, names, name, option)
@@ -387,8 +388,8 @@ def _first_common_position(
 ) -> int | None:
     """Return the position of the column with the earliest of some common names.
 
-    Only the positions ``among`` count. Case and punctuation of names do not matter.
-    Return None if no column has such a name.
+    Only the positions ``among`` count. Case and punctuation of names do not
+    matter. Return None if no column has such a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -404,8 +405,8 @@ def _positions(
     """Return the position of each specified column in a table with these names.
 
     ``option`` is the option that specifies them, for messages. Raise
-    UnknownColumnsError if one is missing. O(n) if all names are exactly those of the
-    table.
+    UnknownColumnsError if one is missing. O(n) if all names are exactly those
+    of the table.
     """
     if not specified:
         return []
@@ -420,9 +421,9 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    The latter differs in case or punctuation only, and must be unique. ``option`` is
-    the option that specifies the name, for messages. Raise UnknownColumnsError, which
-    suggests a similar name, if no column has it.
+    The latter differs in case or punctuation only, and must be unique.
+    ``option`` is the option that specifies the name, for messages. Raise
+    UnknownColumnsError, which suggests a similar name, if no column has it.
     """
     if name in names:
         return list(names).index(name)
@@ -439,8 +440,8 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which its position was added here, is equal to the first one
-    again.
+    A repeated name, to which its position was added here, is equal to the first
+    one again.
 
     Examples
     --------
@@ -464,9 +465,9 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``single`` are the positions of the columns of query, label and part, None for none,
-    and ``features`` those of the features. Such a second column, in the file with an
-    equal name, may be meant instead of the first.
+    ``single`` are the positions of the columns of query, label and part, None
+    for none, and ``features`` those of the features. Such a second column, in
+    the file with an equal name, may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -519,8 +520,8 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 
     A nameless column between others is named by its position.
 
-    A nameless first or last column has no data: row numbers, or the rest after the last
-    delimiter. A repeated name gets its position.
+    A nameless first or last column has no data: row numbers, or the rest after
+    the last delimiter. A repeated name gets its position.
 
     Examples
     --------

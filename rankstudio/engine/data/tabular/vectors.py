@@ -1,7 +1,7 @@
 """Columns that hold a list of numbers for each document: they become one column per position in the lists.
 
-PyTerrier's frames, datasets of Hugging Face and records of JSON have features in this
-form.
+PyTerrier's frames, datasets of Hugging Face and records of JSON have features
+in this form.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rankstudio.engine.language import tr, trn
 def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
-    If only one column of a table has lists, the names are "feature 1" and so on;
-    otherwise the column's name is numbered.
+    If only one column of a table has lists, the names are "feature 1" and so
+    on; otherwise the column's name is numbered.
 
     Examples
     --------
@@ -138,8 +138,9 @@ def _matrix(
 ) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array of shape (rows, length).
 
-    Rows without a list have missing values. ``position`` is that of the column, for
-    messages. Raise the error of the first row with a list of another length, or none.
+    Rows without a list have missing values. ``position`` is that of the column,
+    for messages. Raise the error of the first row with a list of another
+    length, or none.
     """
     if values.ndim == 2:
         return values
@@ -169,8 +170,8 @@ def _matrix(
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     """Return rows, all of one length, as an array of shape (rows, length).
 
-    It is of numbers, or of objects if any value is no number: the reader of documents
-    reports these.
+    It is of numbers, or of objects if any value is no number: the reader of
+    documents reports these.
     """
     are_arrays = all(
         isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows

@@ -235,8 +235,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset are not written: each process reads the file of
-    # the whole, and cuts them out.
+    # Parts that are rows of one dataset are not written: each process reads the
+    # file of the whole, and cuts them out.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(

@@ -1,8 +1,9 @@
 """Where the units of a run are carried out: on this process's threads, on processes, on a cluster.
 
-All are executors of `concurrent.futures`, and :func:`rankstudio.engine.experiment.runner.run` takes any other
-as well. Each unit has one thread to itself, so that as many workers as processors keep all of them busy
-without fighting for them.
+All are executors of `concurrent.futures`, and
+:func:`rankstudio.engine.experiment.runner.run` takes any other as well. Each
+unit has one thread to itself, so that as many workers as processors keep all of
+them busy without fighting for them.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         """Write the folds for the processes, and return what makes them readable in a worker.
 
-        If they cannot be written, threads replace the processes and use the folds in
-        memory.
+        If they cannot be written, threads replace the processes and use the
+        folds in memory.
         """
         if self._threads is None:
             try:
@@ -108,8 +109,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the shards of one path, each with its own shards.
 
-        A shard is a range of the training queries; a path is the sequence of models of
-        one combination of parameters. The executor is made once.
+        A shard is a range of the training queries; a path is the sequence of
+        models of one combination of parameters. The executor is made once.
         """
         if self._shards is None:
             # Each shard belongs to one process, so every process is a pool of its own.
@@ -120,8 +121,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
                 stack=self.stack,
                 get_ready=_load_shard_modules,
             )
-            # Half of the memory is for the shards' states; the rest is for the data and
-            # results.
+            # Half of the memory is for the shards' states; the rest is for the
+            # data and results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             self._shards = Elsewhere(workers)
         return self._shards
@@ -158,9 +159,9 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
     """Provide processes: each takes a second or two to start, and then runs independently of the others.
 
-    They end with the block, even during their work, and with this process, however it
-    ends. If they cannot be started or cannot receive the data, threads of this process
-    replace them, with a warning.
+    They end with the block, even during their work, and with this process,
+    however it ends. If they cannot be started or cannot receive the data,
+    threads of this process replace them, with a warning.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
-    # Loading a kernel determines the folder of compiled kernels, once: the processes
-    # inherit the setting.
+    # Loading a kernel determines the folder of compiled kernels, once: the
+    # processes inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
@@ -204,12 +205,12 @@ def _start_processes(
 ) -> _Processes:
     """Start worker processes and return their pool, whose processes end with the stack.
 
-    Each process first loads modules, by `get_ready` or, by default, those of units.
-    `gently` lowers its priority.
+    Each process first loads modules, by `get_ready` or, by default, those of
+    units. `gently` lowers its priority.
     """
     context = multiprocessing.get_context("spawn")
-    # The workers wait at their end of a pipe, and exit as soon as the owner's end
-    # closes.
+    # The workers wait at their end of a pipe, and exit as soon as the owner's
+    # end closes.
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
@@ -223,8 +224,8 @@ def _start_processes(
     pool.stack = stack
     pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    # The last callback runs first: closing the owner's end stops the processes in the
-    # middle of their work.
+    # The last callback runs first: closing the owner's end stops the processes
+    # in the middle of their work.
     stack.callback(owner_end.close)
     with _ignoring_ctrl_c():
         # one call each, so that they start now, while this process does other work
@@ -250,11 +251,11 @@ def on_cluster(
     Parameters
     ----------
     address : str
-        Address of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with
-        certificates.
+        Address of the scheduler: "tcp://10.0.0.1:8786", or
+        "tls://10.0.0.1:8786" with certificates.
     certificates : Certificates, optional
-        Certificates for an address with "tls://"; by default those of dask's own
-        settings.
+        Certificates for an address with "tls://"; by default those of dask's
+        own settings.
 
     Raises
     ------
@@ -263,14 +264,14 @@ def on_cluster(
     ParameterError
         For certificates with an address without TLS.
     WorkerError
-        If the scheduler does not answer, has no workers, or has workers with other
-        versions, whose results could differ.
+        If the scheduler does not answer, has no workers, or has workers with
+        other versions, whose results could differ.
 
     Warns
     -----
     OpenClusterWarning
-        Without TLS, unless the scheduler is on this machine: the network must be
-        trusted.
+        Without TLS, unless the scheduler is on this machine: the network must
+        be trusted.
     """
     # Certificates are used only by an encrypted connection.
     is_encrypted = address.startswith("tls://")
@@ -315,8 +316,8 @@ def _is_loopback(address: str) -> bool:
 def _ignoring_ctrl_c() -> Iterator[None]:
     """Ignore Ctrl+C inside the block.
 
-    A process that starts in the block inherits the setting, until it makes its own
-    setting.
+    A process that starts in the block inherits the setting, until it makes its
+    own setting.
     """
     # Python allows only the main thread to set the handling of signals.
     if threading.current_thread() is not threading.main_thread():
@@ -348,8 +349,9 @@ def _checked_count(count: int | None) -> int:
 def _become_worker(worker_end: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
 
-    Only the owner has the other end of the pipe, which the system closes when the owner
-    ends in any way: no worker goes on without an owner. Ctrl+C is handled by the owner.
+    Only the owner has the other end of the pipe, which the system closes when
+    the owner ends in any way: no worker goes on without an owner. Ctrl+C is
+    handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):

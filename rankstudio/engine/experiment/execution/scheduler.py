@@ -132,8 +132,8 @@ def learn_unit(task: Task) -> Learned:
         If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
-    # A note for the user does not need to be passed on at once: it goes back with the
-    # path.
+    # A note for the user does not need to be passed on at once: it goes back
+    # with the path.
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
@@ -146,8 +146,8 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Long computations report the latest event again and again: the answer of the
-    # source is an error as soon as the run is cancelled.
+    # Long computations report the latest event again and again: the answer of
+    # the source is an error as soon as the run is cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -171,8 +171,8 @@ class UnitScheduler:
     Attributes
     ----------
     paths : dict of (int, int) to PathResult
-        Finished and reported paths, by the number of the fold and the position of the
-        combination.
+        Finished and reported paths, by the number of the fold and the position
+        of the combination.
 
     Raises
     ------
@@ -207,8 +207,8 @@ class UnitScheduler:
             OSError,
         )
         try:
-            # Compute the ranks of the document ids now: they are sent to the workers
-            # with the parts.
+            # Compute the ranks of the document ids now: they are sent to the
+            # workers with the parts.
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
@@ -236,11 +236,11 @@ class UnitScheduler:
     def finish(self, fold: int) -> Iterator[Event]:
         """Wait for the units of a fold, and report finished units of other folds meanwhile.
 
-        Until something finishes there is a progress event every tenth of a second, so
-        that the caller can stop.
+        Until something finishes there is a progress event every tenth of a
+        second, so that the caller can stop.
 
-        Finished paths are put into `paths`. Start and end of a unit are reported
-        together, because its worker does not report the start.
+        Finished paths are put into `paths`. Start and end of a unit are
+        reported together, because its worker does not report the start.
 
         Raises
         ------
@@ -291,8 +291,8 @@ class UnitScheduler:
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
         """Return the latest progress of a thread, with its unit.
 
-        Workers in other processes report none: then it is any unit that is being
-        computed, "waiting".
+        Workers in other processes report none: then it is any unit that is
+        being computed, "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

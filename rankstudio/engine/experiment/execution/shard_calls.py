@@ -122,13 +122,13 @@ class _Session:
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
         """Start a session without states; `data` are the data of its part.
 
-        `_locks` has a lock for each shard, so that one call at
-        a time changes its state.
+        `_locks` has a lock for each shard, so that one call at a time changes
+        its state.
         """
         self._data = data
         self._part = KeptPart(call.part.path)
-        # Bytes for the states of the shards: without a limit of the caller, this
-        # process's share of half of the memory.
+        # Bytes for the states of the shards: without a limit of the caller,
+        # this process's share of half of the memory.
         n_bytes = (
             budget() / 2 / threads.processors() if call.room is None else call.room
         )
@@ -139,16 +139,16 @@ class _Session:
     def answer(self, call: ShardCall) -> Sums | None:
         """Pass the messages of a call to its shard, and return the summands of the last answer.
 
-        The result is None if the state of the shard is lost, and the caller must send
-        all messages again.
+        The result is None if the state of the shard is lost, and the caller
+        must send all messages again.
         """
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 # Verify the rows of the shard on their first use.
                 self._part.check(self._data.shards[call.index].rows)
-            # For replayed work, a state depends on all earlier messages. For other
-            # work, a message needs no earlier one. A stored state is used if it has
-            # heard the same messages as the caller assumes.
+            # For replayed work, a state depends on all earlier messages. For
+            # other work, a message needs no earlier one. A stored state is used
+            # if it has heard the same messages as the caller assumes.
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
             if (
@@ -202,11 +202,12 @@ class _WorkerState:
     def _data_of(self, part: PartFile) -> TrainingData:
         """Return the data of a part.
 
-        The data stay in memory with what was computed from them, because the next
-        session is often on the same part, for example with another parameter value.
+        The data stay in memory with what was computed from them, because the
+        next session is often on the same part, for example with another
+        parameter value.
         """
-        # The latest subset of columns is made from the data of all columns, and stored
-        # too.
+        # The latest subset of columns is made from the data of all columns, and
+        # stored too.
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
                 data_of_all_columns = self._data_of(replace(part, columns=None))

@@ -39,8 +39,8 @@ from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# calls submitted at a time for each worker, whose answers are added in order of the
-# shards
+# calls submitted at a time for each worker, whose answers are added in order of
+# the shards
 _CALLS_AHEAD = 4
 _MAX_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
 _POLL_SECONDS = 0.1  # seconds within which a stop is noticed
@@ -95,9 +95,10 @@ def shard_executor(
 ) -> ShardExecutor:
     """Return the workers for the shards of a path, from an executor of the units of a run.
 
-    A shard is a range of the training queries. Without an executor, and on one that has
-    no remote workers, the shards are computed by threads of this process. `estimate`
-    limits their number, and the bytes of the shards' states.
+    A shard is a range of the training queries. Without an executor, and on one
+    that has no remote workers, the shards are computed by threads of this
+    process. `estimate` limits their number, and the bytes of the shards'
+    states.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -121,11 +122,10 @@ def workers_here(executor: Executor | None) -> WorkersHere:
     Without an executor, the run is alone in its process.
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
-    # Workers share the shards of a path if the executor
-    # provides this.
+    # Workers share the shards of a path if the executor provides this.
     return (
-        # An executor of another library need not say how many workers it has: count
-        # one.
+        # An executor of another library need not say how many workers it has:
+        # count one.
         WorkersHere(getattr(executor, "count", 1), shares_shards)
         if executor is not None
         else ALONE
@@ -142,8 +142,8 @@ class Elsewhere:
     Attributes
     ----------
     room : float or None
-        Memory limit for states of all workers of this machine in bytes; None for no
-        further limit.
+        Memory limit for states of all workers of this machine in bytes; None
+        for no further limit.
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
@@ -197,11 +197,11 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers.
 
-        This is a generator: it yields its progress, named by `activity`, while it
-        waits, and the sum is its return value.
+        This is a generator: it yields its progress, named by `activity`, while
+        it waits, and the sum is its return value.
 
-        A few shards per worker are asked ahead; their answers are added in the order of
-        the shards.
+        A few shards per worker are asked ahead; their answers are added in the
+        order of the shards.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -270,8 +270,8 @@ class _Session:
     def _ask(self, index: int, anew: bool = False) -> Answer:
         """Send a shard the last message, or with ``anew`` all messages.
 
-        All are sent if its worker may have no state of the shard. `heard` counts the
-        messages that the worker's state must have seen before.
+        All are sent if its worker may have no state of the shard. `heard`
+        counts the messages that the worker's state must have seen before.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])

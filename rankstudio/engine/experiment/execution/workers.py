@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rankstudio.engine.errors import ParameterError
 
-# Values in the training parts of all threads together: some gigabytes with the arrays
-# computed from them.
+# Values in the training parts of all threads together: some gigabytes with the
+# arrays computed from them.
 _MAX_NUMBERS = 1 << 26
 
 
@@ -22,12 +22,12 @@ class Workers:
     executor : Executor or None
         None to run one unit after the other.
     least : int
-        Smallest number of units: with fewer units, a method's own threads use the
-        processors better.
+        Smallest number of units: with fewer units, a method's own threads use
+        the processors better.
     most : int or None
-        Largest number of values in the training parts; None for no limit. With more
-        values, a method's own threads also use the processors better, and the
-        intermediate results of several workers would need too much memory.
+        Largest number of values in the training parts; None for no limit. With
+        more values, a method's own threads also use the processors better, and
+        the intermediate results of several workers would need too much memory.
     """
 
     executor: Executor | None = None

@@ -93,8 +93,8 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    # The grid that a method has as its first parameter is written even if it has its
-    # default value: it says what the run tries.
+    # The grid that a method has as its first parameter is written even if it
+    # has its default value: it says what the run tries.
     words += parameter_words(
         plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
     )
@@ -107,8 +107,8 @@ def plan_words(plan: Plan) -> list[str]:
             prefix="--ranker-",
         )
 
-    # The terminal would take these two settings from the data, so they are always
-    # written.
+    # The terminal would take these two settings from the data, so they are
+    # always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
     # A given ranking is the only model, so no rule selects one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
@@ -123,8 +123,8 @@ def plan_words(plan: Plan) -> list[str]:
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
     """Return the name of the first parameter if it is a grid: a grid is written even with its default value.
 
-    Return () otherwise, and for a grid of a method's own ranking if another ranker
-    replaces that ranking.
+    Return () otherwise, and for a grid of a method's own ranking if another
+    ranker replaces that ranking.
     """
     first = entry.parameters[:1]
     return tuple(
@@ -167,8 +167,8 @@ def column_words(plan: Plan) -> Iterator[str]:
         if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
-        # The files of several judges are one option each, because a path may have
-        # commas.
+        # The files of several judges are one option each, because a path may
+        # have commas.
         if name == "judgments" and isinstance(setting, tuple):
             for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
@@ -189,8 +189,8 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", costs.text())
     if preferences_of(plan):
         yield from option_words("--preferences", preferences_of(plan)["path"])
-    # Clicks are preferences too: "pairs" says which documents make a pair with a
-    # clicked one, and "eta" how positions are weighted.
+    # Clicks are preferences too: "pairs" says which documents make a pair with
+    # a clicked one, and "eta" how positions are weighted.
     if "pairs" in preferences_of(plan):
         yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
         yield from option_words("--eta", preferences_of(plan)["eta"])
@@ -208,8 +208,8 @@ def as_python(
     out : str
         New folder for the results, as in ``rankstudio run``; "" for none.
     computed_with : Mapping of str to str
-        Versions of the libraries with which the results had their exact bits, by name
-        of the library, for a comment; empty if unknown.
+        Versions of the libraries with which the results had their exact bits,
+        by name of the library, for a comment; empty if unknown.
     """
     lines = [
         plan_code(plan),
@@ -239,9 +239,9 @@ def as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that runs a plan and shows its results.
 
-    `out` is the new folder for the results, "" for none; `computed_with` has the
-    versions with which the results had their exact bits, by name of the library, empty
-    if unknown.
+    `out` is the new folder for the results, "" for none; `computed_with` has
+    the versions with which the results had their exact bits, by name of the
+    library, empty if unknown.
 
     Its format is version 4.5, and its text is always the same.
     """
@@ -317,8 +317,8 @@ def origin(computed_with: Mapping[str, str]) -> str:
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     """Return the lines of Python that make a plan.
 
-    Without `names`, all settings are written; otherwise the data and those of `names`
-    that differ from the defaults.
+    Without `names`, all settings are written; otherwise the data and those of
+    `names` that differ from the defaults.
     """
     defaults = plan_as_dict(Plan(plan.data))
     arguments = []
@@ -366,8 +366,8 @@ class PlanFormat:
     help : str
         Description in a sentence.
     text : callable
-        Returns a plan in this format, given the results folder ("" for none) and the
-        versions that give the same bits (empty if unknown).
+        Returns a plan in this format, given the results folder ("" for none)
+        and the versions that give the same bits (empty if unknown).
     """
 
     key: str

@@ -55,8 +55,8 @@ class Axis:
 def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
     """Return the positions of the axes on which combinations differ; the first one if they are equal.
 
-    Each combination has the plan's value on every axis, a parameter with several
-    values, in the order of the axes.
+    Each combination has the plan's value on every axis, a parameter with
+    several values, in the order of the axes.
     """
     numbers = (
         number

@@ -40,8 +40,8 @@ def differences(
     Returns
     -------
     tuple of str
-        Values of the first plan. For different methods no parameters are listed,
-        because they are not comparable.
+        Values of the first plan. For different methods no parameters are
+        listed, because they are not comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)
@@ -68,8 +68,8 @@ def differences(
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect, as texts for users.
 
-    Labels of the final ranker's parameters begin with its name. Groups, preferences and
-    the rule are included if the plan has them.
+    Labels of the final ranker's parameters begin with its name. Groups,
+    preferences and the rule are included if the plan has them.
     """
     ranker = plan.ranker_entry
     # With a final ranker, the parameters of the method's own ranking have no effect.
@@ -98,8 +98,8 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
     The result is {} if the plan learns from labels.
 
-    For clicks, the text names the documents that make pairs with a clicked one, and η,
-    the exponent of the weights of positions.
+    For clicks, the text names the documents that make pairs with a clicked one,
+    and η, the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -128,8 +128,8 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
 
-    Parameters with equal values are left out, as are rule, chooser and convention if
-    the plans agree on them.
+    Parameters with equal values are left out, as are rule, chooser and
+    convention if the plans agree on them.
 
     Plans and texts have the same keys, such as numbers of runs.
     """
@@ -200,8 +200,9 @@ def _changed_parameters(
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; for a set of features, name added and removed ones.
 
-    `value` is that of the plan that is described, `other` that of the plan compared
-    with it; both are canonical. `names` has the names of features by id.
+    `value` is that of the plan that is described, `other` that of the plan
+    compared with it; both are canonical. `names` has the names of features by
+    id.
     """
     # A tuple of several values, which a plan tries one by one, is written as it is.
     if (

@@ -23,8 +23,8 @@ class GivenRanking:
     path : str
         A file or a folder.
     files : Mapping of str to str
-        SHA-256 of each file by its path in the folder; files with other contents are
-        rejected.
+        SHA-256 of each file by its path in the folder; files with other
+        contents are rejected.
     """
 
     name: str
@@ -40,8 +40,8 @@ class GivenRanking:
         PlanError
             If the values do not describe such files, or the method reads no files.
         """
-        # `check_field` raises the PlanError if its last argument is False. A table,
-        # which only some methods may have.
+        # `check_field` raises the PlanError if its last argument is False. A
+        # table, which only some methods may have.
         expected = tr(
             "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
             "name"

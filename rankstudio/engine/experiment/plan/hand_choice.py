@@ -1,8 +1,8 @@
 """Features that were chosen by hand, and the queries on which they were chosen.
 
-A set of features that a user makes from a model depends on the queries that the model
-was trained and chosen on. A run of the set on folds that test these queries measures
-too much.
+A set of features that a user makes from a model depends on the queries that the
+model was trained and chosen on. A run of the set on folds that test these
+queries measures too much.
 """
 
 from __future__ import annotations

@@ -45,8 +45,9 @@ def plain_name(name: str) -> str:
 def canonical_name(name: str) -> str:
     """Return the canonical name of a measure: "leave-query-out MAP" for "Leave-Query-Out map".
 
-    A prefix says that the measure is one of left-out queries, or of left-out pairs of
-    documents. It stays, and the measure behind it gets its usual spelling.
+    A prefix says that the measure is one of left-out queries, or of left-out
+    pairs of documents. It stays, and the measure behind it gets its usual
+    spelling.
 
     Raises
     ------

@@ -138,17 +138,21 @@ class Plan:
     data : str
         A data file or a folder of folds, or ``"sample"``.
     method : str
-        Key of the method in the catalog. A program may also pass an estimator, of RankStudio or of another
-        library, such as ``SelectKBest(f_regression)``: its parameters become those of the plan.
+        Key of the method in the catalog. A program may also pass an estimator,
+        of RankStudio or of another library, such as
+        ``SelectKBest(f_regression)``: its parameters become those of the plan.
     parameters : Mapping
-        Parameters by name; grids are tuples of numbers, features are 1-based ids. Missing parameters have
-        their defaults. Any parameter may have several values, as a list; every combination is tried.
+        Parameters by name; grids are tuples of numbers, features are 1-based
+        ids. Missing parameters have their defaults. Any parameter may have
+        several values, as a list; every combination is tried.
     select_by : str
-        Selection criterion: a validation measure; ``"leave-query-out MAP"`` for a measure of the training
-        queries, each ranked by the model trained without it (any measure, if the method supports it); or
-        ``"criterion"``; for one ranking ``"leave-pair-out AUC"``, or ``"leave-pair-out Disagreement"`` for
-        labels of more than two values. Ties go to the earlier combination (the smaller λ, the value listed
-        first), then to fewer features.
+        Selection criterion: a validation measure; ``"leave-query-out MAP"`` for
+        a measure of the training queries, each ranked by the model trained
+        without it (any measure, if the method supports it); or ``"criterion"``;
+        for one ranking ``"leave-pair-out AUC"``, or ``"leave-pair-out
+        Disagreement"`` for labels of more than two values. Ties go to the
+        earlier combination (the smaller λ, the value listed first), then to
+        fewer features.
     measures : tuple of str
         Measures to report.
     convention : str
@@ -166,28 +170,35 @@ class Plan:
     ranker_parameters : Mapping
         Parameters of the final ranker, as ``parameters``.
     protocol : str
-        Protocol of the folds: "given" as in the files, "10-fold", "leave-query-out", "split 60/20/20"
-        (percentages of train, vali and test) or "nested 20" (percentage of the training queries, for folds
-        without a validation part), or with an inner cross-validation, "5-fold, nested 4-fold", or with a
-        share of the training queries, "5-fold, train 20%"; see `rankstudio.engine.experiment.plan.protocol`.
+        Protocol of the folds: "given" as in the files, "10-fold",
+        "leave-query-out", "split 60/20/20" (percentages of train, vali and
+        test) or "nested 20" (percentage of the training queries, for folds
+        without a validation part), or with an inner cross-validation, "5-fold,
+        nested 4-fold", or with a share of the training queries, "5-fold, train
+        20%"; see `rankstudio.engine.experiment.plan.protocol`.
     rule : str
-        Selection rule: "best"; "smallest" for the smallest model on the path of the best one that is not
-        significantly worse; "one-se" for the smallest one on that path within one standard error of the best;
-        or "at most 10" for the best with at most this number of features.
+        Selection rule: "best"; "smallest" for the smallest model on the path of
+        the best one that is not significantly worse; "one-se" for the smallest
+        one on that path within one standard error of the best; or "at most 10"
+        for the best with at most this number of features.
     columns : Mapping of str to object
-        Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
-        ``features`` and ``ignore``, and ``ids_from`` 0 or 1. For several judges, ``labels`` has the columns
-        of all judges, or ``judgments`` their files, and ``label`` the column in use; see
+        Columns of tables, if their names are not recognised: ``qid``, ``label``
+        and ``part``, names as ``features`` and ``ignore``, and ``ids_from`` 0
+        or 1. For several judges, ``labels`` has the columns of all judges, or
+        ``judgments`` their files, and ``label`` the column in use; see
         `rankstudio.engine.data.columns`.
     extensions : Extensions
-        Values of optional abilities, such as the costs of features; see :meth:`extension` and
+        Values of optional abilities, such as the costs of features; see
+        :meth:`extension` and
         `rankstudio.engine.experiment.plan.plan_extensions`.
     **words : object
-        The extensions as plain values: ``groups`` of features, which a selector selects as a whole
-        (`GroupedFeatures`); ``preferences`` between documents, which replace the labels in training
-        (`PreferenceSource`); ``scores``, files for the methods "given-scores" and "given-model"
-        (`GivenRanking`); ``costs``, milliseconds that features cost (`FeatureCosts`), which change no number
-        unless a parameter of the method is "milliseconds"; and ``hand_chosen``, folds whose queries were
+        The extensions as plain values: ``groups`` of features, which a selector
+        selects as a whole (`GroupedFeatures`); ``preferences`` between
+        documents, which replace the labels in training (`PreferenceSource`);
+        ``scores``, files for the methods "given-scores" and "given-model"
+        (`GivenRanking`); ``costs``, milliseconds that features cost
+        (`FeatureCosts`), which change no number unless a parameter of the
+        method is "milliseconds"; and ``hand_chosen``, folds whose queries were
         known when features were pinned, such as "given: 1" (`HandChoices`).
 
     Attributes
@@ -235,8 +246,8 @@ class Plan:
     ) -> None:
         """Set the fields, and bring their values into canonical form.
 
-        `words` has values of extensions, such as ``costs``, by the names that they have
-        in the file of a plan.
+        `words` has values of extensions, such as ``costs``, by the names that
+        they have in the file of a plan.
         """
         unknown = [word for word in words if word not in KINDS]
         if unknown:
@@ -291,8 +302,8 @@ class Plan:
         keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
 
-        # Choice of the model; the call of convention() only checks that the name is
-        # known.
+        # Choice of the model; the call of convention() only checks that the
+        # name is known.
         convention(self.convention)
         select_by = (
             self.select_by
@@ -302,8 +313,8 @@ class Plan:
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
-        # Words out of a fixed list, and the number of combinations. `check_field`
-        # raises a PlanError if its last argument is False.
+        # Words out of a fixed list, and the number of combinations.
+        # `check_field` raises a PlanError if its last argument is False.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(
@@ -324,8 +335,9 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields of the plan: a process that unpickles it derives the rest.
 
-        Methods that are not of a plug-in go along, so that a worker has them, and
-        descriptions of measures, so that a worker without one can say what is missing.
+        Methods that are not of a plug-in go along, so that a worker has them,
+        and descriptions of measures, so that a worker without one can say what
+        is missing.
         """
         values = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
@@ -420,8 +432,8 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, parameters' values included."""
-        # The measure that selects the model is computed as well; the method's own
-        # criterion is no measure.
+        # The measure that selects the model is computed as well; the method's
+        # own criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -442,8 +454,8 @@ class Plan:
     def sources(self) -> tuple[CodeSource, ...]:
         """Code that computes a run, whose origin a study names.
 
-        It is the methods, the measures of others, the data format, and a stand-in for
-        the plug-in that reads preferences if this is missing.
+        It is the methods, the measures of others, the data format, and a
+        stand-in for the plug-in that reads preferences if this is missing.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -542,11 +554,11 @@ class Plan:
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
         """Return the name of a criterion by what it leaves out of training.
 
-        Usually it leaves out queries, and the name remains. Data with one ranking have
-        only one query: documents are left out if the loss is pointwise, otherwise pairs
-        of documents. A selector with a pointwise loss leaves out documents for all
-        data. With ``of_ranker``, the loss is that of the final ranker, if there is one,
-        otherwise that of the method.
+        Usually it leaves out queries, and the name remains. Data with one
+        ranking have only one query: documents are left out if the loss is
+        pointwise, otherwise pairs of documents. A selector with a pointwise
+        loss leaves out documents for all data. With ``of_ranker``, the loss is
+        that of the final ranker, if there is one, otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
@@ -597,8 +609,8 @@ class Plan:
     def left_out_by(self, name: str) -> str:
         """Return a measure's name on left-out queries or pairs, such as "leave-query-out MAP".
 
-        If the plan leaves out pairs, and the measure is no pair measure, return the
-        plan's own criterion.
+        If the plan leaves out pairs, and the measure is no pair measure, return
+        the plan's own criterion.
         """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by
@@ -613,9 +625,9 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Parameters without effect are left out: those of the method's own model, if a
-        final ranker replaces it, and those that the value of another parameter switches
-        off.
+        Parameters without effect are left out: those of the method's own model,
+        if a final ranker replaces it, and those that the value of another
+        parameter switches off.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
@@ -651,8 +663,8 @@ class Plan:
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, which need not be on the grids.
 
-        An axis is a parameter for which the plan has several values; `values` has one
-        value per axis. It gives one value to every parameter.
+        An axis is a parameter for which the plan has several values; `values`
+        has one value per axis. It gives one value to every parameter.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
@@ -666,8 +678,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it has one value
-        # or no effect, has its first value.
+        # Values of the axes win. A parameter that is no axis, because it has
+        # one value or no effect, has its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -698,15 +710,15 @@ class Plan:
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.
 
-        Some extensions are dropped: given scores if the method changes, and the folds
-        of a choice by hand if no feature is pinned.
+        Some extensions are dropped: given scores if the method changes, and the
+        folds of a choice by hand if no feature is pinned.
         """
         is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            # An extension in the changes is set anyway; another one may not fit the new
-            # method.
+            # An extension in the changes is set anyway; another one may not fit
+            # the new method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -717,8 +729,8 @@ class Plan:
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     """Return a plan with the usual measures of its kind of data, unless a user has chosen other measures.
 
-    If the first of the replaced measures selects the model, the first of the new
-    measures does so.
+    If the first of the replaced measures selects the model, the first of the
+    new measures does so.
 
     Parameters
     ----------
@@ -741,9 +753,9 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
-    These are parameters of the method's own model, if a final ranker replaces it, and
-    parameters that the value of another parameter switches off. Plans that differ only
-    in such parameters define the same work.
+    These are parameters of the method's own model, if a final ranker replaces
+    it, and parameters that the value of another parameter switches off. Plans
+    that differ only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -765,8 +777,8 @@ def counting_plan(plan: Plan) -> Plan:
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds, selection.
 
-    A path is the sequence of models of one combination of parameters. Runs with equal
-    plans of this kind can share paths.
+    A path is the sequence of models of one combination of parameters. Runs with
+    equal plans of this kind can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
@@ -830,8 +842,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     entry : Method
         Catalog entry of the method.
     selects : bool
-        Whether the method replaces that of the plan, not its final ranker, which
-        supports any groups.
+        Whether the method replaces that of the plan, not its final ranker,
+        which supports any groups.
     """
     n_joint_groups = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
     if preferences_of(plan) and not entry.learns_preferences:
@@ -844,15 +856,15 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of parameters on one fold. `feature_ids`, shape (n,),
-    has the 1-based ids of the data's features.
+    A unit trains one combination of parameters on one fold. `feature_ids`,
+    shape (n,), has the 1-based ids of the data's features.
 
     Raises
     ------
     ParameterError, PlanError
-        Before any work, if an estimator cannot be made: for a feature that the data do
-        not have, groups or preferences that a method does not support, or a missing
-        library.
+        Before any work, if an estimator cannot be made: for a feature that the
+        data do not have, groups or preferences that a method does not support,
+        or a missing library.
     """
     # Nothing is learned from scores or a model of a file: its ranking is the only step.
     if plan.entry.given:
@@ -877,17 +889,17 @@ def estimator(
 ) -> LinearRanker:
     """Create an estimator with one value per parameter.
 
-    `entry` is the plan's method or final ranker, and `parameters` has its values by
-    name. Users write feature ids; the estimator gets columns, positions in
-    `feature_ids` of shape (n,).
+    `entry` is the plan's method or final ranker, and `parameters` has its
+    values by name. Users write feature ids; the estimator gets columns,
+    positions in `feature_ids` of shape (n,).
 
     Raises
     ------
     ParameterError
         For a feature that the data do not have.
     PlanError
-        If a required library is not installed, or the method does not support the
-        plan's groups or preferences.
+        If a required library is not installed, or the method does not support
+        the plan's groups or preferences.
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
@@ -907,8 +919,8 @@ def estimator(
     ]
     columns: dict[int, int] = {}
 
-    # For a million features this takes long, so it is done only if a value needs the
-    # columns.
+    # For a million features this takes long, so it is done only if a value
+    # needs the columns.
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
 
@@ -936,11 +948,11 @@ def _check_bans(
 ) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
-    The method checks the same, but knows only columns: this error names the ids that
-    the user wrote.
+    The method checks the same, but knows only columns: this error names the ids
+    that the user wrote.
 
-    `parameters` has the method's values by name, and `groups` the feature ids of each
-    group by its name.
+    `parameters` has the method's values by name, and `groups` the feature ids
+    of each group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -961,8 +973,8 @@ def _check_bans(
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     """Return each feature's id with its milliseconds per query, as the value of a parameter.
 
-    The prices are (id, milliseconds) pairs. PlanError is raised if the plan has no
-    costs.
+    The prices are (id, milliseconds) pairs. PlanError is raised if the plan has
+    no costs.
     """
     costs = plan.extension(FeatureCosts)
     if costs is None:
@@ -978,9 +990,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it: columns replace feature ids.
 
-    `columns` has the 0-based column of each feature by its id. Costs become an array of
-    shape (n,), 1 for a feature without a cost, or None without any. A CSV file of the
-    user is read.
+    `columns` has the 0-based column of each feature by its id. Costs become an
+    array of shape (n,), 1 for a feature without a cost, or None without any. A
+    CSV file of the user is read.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1046,8 +1058,8 @@ def _check_kinds(plan: Plan) -> None:
 def _check_ranker(plan: Plan) -> Method | None:
     """Return the entry of the final ranker, None without one.
 
-    Raise a PlanError if it is not a ranker, or if the plan's method selects no features
-    for it.
+    Raise a PlanError if it is not a ranker, or if the plan's method selects no
+    features for it.
     """
     ranker = plan.ranker_entry
     if ranker is None:

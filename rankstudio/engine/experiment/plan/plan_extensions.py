@@ -29,13 +29,13 @@ class PlanExtension:
     kind : type
         Type of its value; see :meth:`Plan.extension`.
     parsed : callable
-        Returns the value from plain values and the key of the plan's method; None for
-        nothing.
+        Returns the value from plain values and the key of the plan's method;
+        None for nothing.
     plain : callable
         Returns the plain values of a value.
     lasts : callable
-        Returns whether the value stays in a changed plan, given whether the method
-        changed, and the new parameters.
+        Returns whether the value stays in a changed plan, given whether the
+        method changed, and the new parameters.
     """
 
     word: str
@@ -92,11 +92,12 @@ def with_words(
 ) -> Extensions:
     """Return the extensions with new values; an empty value removes an extension.
 
-    An extension is a value that an optional ability adds to plans, such as "costs".
-    `values` has the new ones by their words in a file; other words are ignored.
+    An extension is a value that an optional ability adds to plans, such as
+    "costs". `values` has the new ones by their words in a file; other words are
+    ignored.
 
-    The values may be plain, as in a file for a plan with this method, or extensions
-    already.
+    The values may be plain, as in a file for a plan with this method, or
+    extensions already.
     """
     for extension in PLAN_EXTENSIONS:
         if extension.word in values:

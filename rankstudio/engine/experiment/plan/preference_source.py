@@ -25,9 +25,9 @@ class PreferenceSource:
     Attributes
     ----------
     told : Mapping of str to str
-        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a file with
-        other contents is rejected. For clicks, ``pairs`` and ``eta``: how the plug-in
-        that reads the file pairs and weights them.
+        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a
+        file with other contents is rejected. For clicks, ``pairs`` and ``eta``:
+        how the plug-in that reads the file pairs and weights them.
     """
 
     told: Mapping[str, str]
@@ -58,12 +58,12 @@ class PreferenceSource:
         }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
-            # For clicks: which documents make pairs ("pairs"), and the weights of
-            # positions ("eta").
+            # For clicks: which documents make pairs ("pairs"), and the weights
+            # of positions ("eta").
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()
-            # Without the plug-in the values are kept as they are: the plan can be read,
-            # not run.
+            # Without the plug-in the values are kept as they are: the plan can
+            # be read, not run.
             settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 

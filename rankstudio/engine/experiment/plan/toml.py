@@ -40,11 +40,11 @@ _MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None.
 
-    Tables such as "parameters" are dicts, after all other values. An empty table is
-    left out.
+    Tables such as "parameters" are dicts, after all other values. An empty
+    table is left out.
     """
-    # Extensions are the values of optional abilities, such as costs or groups of
-    # features.
+    # Extensions are the values of optional abilities, such as costs or groups
+    # of features.
     extension_values = {
         word: as_lists(value) for word, value in in_words(plan.extensions)
     }
@@ -63,8 +63,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         parameters = getattr(plan, table)
         del values[table]
         if entry:
-            # TOML has no None. It is left out where it is the default; elsewhere it has
-            # a name.
+            # TOML has no None. It is left out where it is the default;
+            # elsewhere it has a name.
             written_parameters = [
                 p
                 for p in entry.parameters
@@ -110,8 +110,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         For an unknown field or a value out of range.
     """
     field_names = {*WORDS, *KINDS}
-    # The table of packages only says what a plan needs here; the plan itself has no
-    # such field.
+    # The table of packages only says what a plan needs here; the plan itself
+    # has no such field.
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:
@@ -133,9 +133,9 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 def measure_keys(plan: Plan) -> list[str]:
     """Return the keys of the code of a plan's measures that come from Python files.
 
-    A key is ``measure:file.py:function@checksum``, and names code to be loaded before
-    the plan is run; :func:`method_keys` finds the same keys in the plain values of a
-    plan.
+    A key is ``measure:file.py:function@checksum``, and names code to be loaded
+    before the plan is run; :func:`method_keys` finds the same keys in the plain
+    values of a plan.
     """
     packages = _package_requirements(plan)
     return [
@@ -152,8 +152,8 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
-        # The key is the name of the function, a hyphen, and digits of the checksum. The
-        # version of a file is its SHA-256.
+        # The key is the name of the function, a hyphen, and digits of the
+        # checksum. The version of a file is its SHA-256.
         entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_N_DIGITS]}"
         for entry in plan.foreign_measures
         if entry.origin is not None and entry.origin.kind is OriginKind.FILE
@@ -170,8 +170,8 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 def _refuse_absent(packages: Any) -> None:
     """Raise a PlanError for the first method or measure of a plan that is absent here.
 
-    `packages` is the table of the plan's file, of key to package with version, or to
-    Python file with checksum; the message names that package or file.
+    `packages` is the table of the plan's file, of key to package with version,
+    or to Python file with checksum; the message names that package or file.
 
     Nothing is imported: the keys are looked up among the entries of this installation.
     """
@@ -202,8 +202,8 @@ def _refuse_absent(packages: Any) -> None:
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
-        # A method or measure of a package that is not installed. The version may be
-        # another one: only an absent package is refused.
+        # A method or measure of a package that is not installed. The version
+        # may be another one: only an absent package is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")
@@ -302,8 +302,9 @@ def load_plan(path: str | Path) -> Plan:
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     """Resolve relative paths of a plan against its folder, if the files exist there.
 
-    These are the paths of the data, of files of their columns, and of preferences.
-    `path` is the file of the plan. A path that names no file there remains as it is.
+    These are the paths of the data, of files of their columns, and of
+    preferences. `path` is the file of the plan. A path that names no file there
+    remains as it is.
     """
     folder = Path(path).parent
 

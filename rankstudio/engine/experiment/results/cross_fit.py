@@ -1,11 +1,12 @@
 """Measures per query by models that were chosen without the query: estimates while the test part is sealed.
 
 The mean of the chosen model on the part that chose it is a maximum over all
-configurations, and too high. Here the validation queries are divided into groups; for
-each group the plan's rule chooses a model by the other groups, and the measure of that
-model counts on the group (Varma and Simon, BMC Bioinformatics 7:91, 2006; Tsamardinos,
-Greasidou and Borboudakis, Machine Learning 107, 2018). Repeated with random divisions
-and averaged, this gives one value for each query, from choices that never saw it.
+configurations, and too high. Here the validation queries are divided into
+groups; for each group the plan's rule chooses a model by the other groups, and
+the measure of that model counts on the group (Varma and Simon, BMC
+Bioinformatics 7:91, 2006; Tsamardinos, Greasidou and Borboudakis, Machine
+Learning 107, 2018). Repeated with random divisions and averaged, this gives one
+value for each query, from choices that never saw it.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 def query_groups(n_queries: int) -> Ints:
     """Return the group of each of Q queries in each of R random divisions, shape (R, Q).
 
-    20 random divisions into 5 groups that depend on the number of queries only. Fewer
-    queries than groups are left out one by one, in a single division; a single query
-    has no other to choose by, so R is 0.
+    20 random divisions into 5 groups that depend on the number of queries only.
+    Fewer queries than groups are left out one by one, in a single division; a
+    single query has no other to choose by, so R is 0.
     """
     if n_queries < N_GROUPS:
         # Each query is a group of its own.
@@ -79,19 +80,19 @@ def choose_on_subsets(
 ) -> SubsetChoices | None:
     """Choose a model of a path on each subset of the validation queries, by the plan's rule.
 
-    The choices are those of `select_model` for the means, standard errors and p values
-    of the subset's queries, ties included.
+    The choices are those of `select_model` for the means, standard errors and p
+    values of the subset's queries, ties included.
 
     Parameters
     ----------
     plan : Plan
-        Plan whose `select_by` is a measure on validation queries, and whose `rule` is
-        used.
+        Plan whose `select_by` is a measure on validation queries, and whose
+        `rule` is used.
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Values of that measure in each query: one array for a validation part, several
-        for inner folds. NaN where it is undefined.
+        Values of that measure in each query: one array for a validation part,
+        several for inner folds. NaN where it is undefined.
 
     Returns
     -------
@@ -100,8 +101,9 @@ def choose_on_subsets(
 
     Notes
     -----
-    O(SKQ) by matrix products; only models that their rounding leaves in doubt are measured exactly. Some
-    blocks of 16 MB are in memory at a time besides the arguments.
+    O(SKQ) by matrix products; only models that their rounding leaves in doubt
+    are measured exactly. Some blocks of 16 MB are in memory at a time besides
+    the arguments.
     """
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
@@ -115,8 +117,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries. A gain is a measure
-    # with the sign by which larger is better.
+    # Choose on blocks of subsets that have equally many queries. A gain is a
+    # measure with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -157,8 +159,8 @@ def cross_fitted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each validation query, by models chosen without the query.
 
-    If the validation queries chose no model, or there is only one model, its values are
-    returned.
+    If the validation queries chose no model, or there is only one model, its
+    values are returned.
 
     Parameters
     ----------
@@ -171,14 +173,15 @@ def cross_fitted_values(
     n_queries : int
         Number Q of validation queries.
     measure_models : callable
-        Measures models whose measures a path does not keep: takes a path and positions
-        of D steps, and returns each measure in each query, shape (D, Q).
+        Measures models whose measures a path does not keep: takes a path and
+        positions of D steps, and returns each measure in each query, shape (D,
+        Q).
 
     Returns
     -------
     dict of str to ndarray of shape (Q,)
-        Empty if the choices or the models are not available, or the only query chose
-        the model.
+        Empty if the choices or the models are not available, or the only query
+        chose the model.
     """
     # Without a choice the chosen model is the same for all queries.
     max_features = parse_rule(plan.rule).most
@@ -235,10 +238,10 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    The Q validation queries are divided at random into groups, R times. For each group,
-    a model is chosen by the queries outside it, which are a subset, and is measured on
-    the group. Each model has the share of the R divisions in which it measures each
-    query.
+    The Q validation queries are divided at random into groups, R times. For
+    each group, a model is chosen by the queries outside it, which are a subset,
+    and is measured on the group. Each model has the share of the R divisions in
+    which it measures each query.
 
     Ties go to the earlier path, as for the model of the run itself.
 
@@ -273,15 +276,15 @@ def chosen_models(
     if (paths < 0).any():
         return []
 
-    # Each different model once, with the share of divisions in which it measures a
-    # query.
+    # Each different model once, with the share of divisions in which it
+    # measures a query.
     models, model_of_subset = np.unique(
         np.stack([paths, positions], axis=1), axis=0, return_inverse=True
     )
     n_groups = min(n_queries, N_GROUPS)
 
-    # Shape (R, Q): number of the subset that chooses the model for each query in each
-    # division. The subsets are numbered by division, then by group.
+    # Shape (R, Q): number of the subset that chooses the model for each query
+    # in each division. The subsets are numbered by division, then by group.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
@@ -304,8 +307,8 @@ def weighted_values(
     models : iterable of ChosenModel
         Models, each with the share of the divisions in which it measures each query.
     values : iterable of Mapping of str to ndarray of shape (Q,)
-        Measures of each of these models in each query. NaN does not count; a query
-        without any value is NaN.
+        Measures of each of these models in each query. NaN does not count; a
+        query without any value is NaN.
     """
     # Sums over the models, weighted by shares; undefined values add nothing.
     totals: dict[str, Floats] = {}
@@ -321,8 +324,8 @@ def weighted_values(
             )
     means = {}
     for name, total in totals.items():
-        # The shares sum to 1 up to rounding: the value of a single model must not
-        # change by the rounding.
+        # The shares sum to 1 up to rounding: the value of a single model must
+        # not change by the rounding.
         defined_share = np.where(
             undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0
         )
@@ -352,12 +355,12 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
 
-        A gain is the mean measure, with the sign by which larger is better; -inf if
-        undefined. `models` has the rows of the models, shape (P,).
+        A gain is the mean measure, with the sign by which larger is better;
+        -inf if undefined. `models` has the rows of the models, shape (P,).
 
-        For each part of the queries, ``columns`` has an array (P, n) with the columns
-        of the subset of each model. The operations are those of `average` on a path:
-        gains have equal bits, and hence equal ties.
+        For each part of the queries, ``columns`` has an array (P, n) with the
+        columns of the subset of each model. The operations are those of
+        `average` on a path: gains have equal bits, and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -371,16 +374,17 @@ class _Rows:
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
         """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
 
-        A gain is the mean measure, with the sign by which larger is better; -inf
-        without a value. `subsets`, shape (S, Q), says which queries each subset has.
-        The second value is a bound of the rounding.
+        A gain is the mean measure, with the sign by which larger is better;
+        -inf without a value. `subsets`, shape (S, Q), says which queries each
+        subset has. The second value is a bound of the rounding.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
-        # The queries of each part that a subset has, as numbers 0 and 1, shape (S, Q of
-        # the part). A product of these with values sums the values of each subset.
+        # The queries of each part that a subset has, as numbers 0 and 1, shape
+        # (S, Q of the part). A product of these with values sums the values of
+        # each subset.
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -403,8 +407,8 @@ class _Rows:
             )
         gains[np.isnan(gains)] = -np.inf
 
-        # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16
-        # leaves a wide margin.
+        # A sum of Q terms up to the scale has an error below Q ε scale; the
+        # factor 16 leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
 
@@ -430,13 +434,13 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number of queries of
-    each part: a validation part, or several inner folds.
+    The values of a block fit into one array. The argument is the number of
+    queries of each part: a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
-    # Shape (S, P): number of queries that each of S subsets has of each of P parts.
-    # Subsets with equal numbers are a block.
+    # Shape (S, P): number of queries that each of S subsets has of each of P
+    # parts. Subsets with equal numbers are a block.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
@@ -455,11 +459,12 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with the sign by which
-    larger is better. `sizes`, shape (K,), has the number of features of each model.
+    Both have shape (S,). A gain is the mean measure on a subset, with the sign
+    by which larger is better. `sizes`, shape (K,), has the number of features
+    of each model.
 
-    Approximate values decide wherever their rounding leaves no doubt; the others are
-    computed exactly.
+    Approximate values decide wherever their rounding leaves no doubt; the
+    others are computed exactly.
     """
     # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
@@ -491,8 +496,9 @@ def _choose_models(
         is_equal, is_tested = _find_equal_models(rows, block, best)
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
-        # Without enough queries for a test, only the best model itself is good enough.
-        # shape (K,) against (S, 1): True in the column of the best model
+        # Without enough queries for a test, only the best model itself is good
+        # enough. shape (K,) against (S, 1): True in the column of the best
+        # model
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.
@@ -518,8 +524,7 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
-        # For each part of the queries, `columns` has a row per
-        # subset.
+        # For each part of the queries, `columns` has a row per subset.
         gains[numbers, models] = rows.gains(
             models, [columns[numbers] for columns in block.columns]
         )
@@ -535,8 +540,8 @@ def _find_equal_models(
 
     `best`, shape (S,), has the best model of each subset.
     """
-    # The values of each subset's best model in the subset's queries, by part: arrays of
-    # shape (S, n).
+    # The values of each subset's best model in the subset's queries, by part:
+    # arrays of shape (S, n).
     lines = [
         values[best[:, None], subset]
         for values, subset in zip(rows.queries, block.columns, strict=True)
@@ -558,11 +563,11 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one on each subset.
 
-    The second array says which models need an exact test. Both have shape (S, K);
-    `best`, shape (S,), has the best model of each subset.
+    The second array says which models need an exact test. Both have shape (S,
+    K); `best`, shape (S,), has the best model of each subset.
 
-    Student's paired t is computed by matrix products. With several inner folds, every
-    test must be exact.
+    Student's paired t is computed by matrix products. With several inner folds,
+    every test must be exact.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
@@ -588,14 +593,14 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
-            # Degrees of freedom of Student's t; at least 1, so that nothing is divided
-            # by 0.
+            # Degrees of freedom of Student's t; at least 1, so that nothing is
+            # divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
-                # Above 1, the difference is significant. `stdtrit` is the critical
-                # value of t.
+                # Above 1, the difference is significant. `stdtrit` is the
+                # critical value of t.
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
                 # Deviations that are small beside the squares consist mostly of
                 # rounding.
@@ -628,8 +633,8 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset of the queries.
 
-    It is that of the mean over the queries of a validation part, or over inner folds.
-    `number` is the row of the subset in the block.
+    It is that of the mean over the queries of a validation part, or over inner
+    folds. `number` is the row of the subset in the block.
     """
     values = [
         line[model, columns[number]]

@@ -55,16 +55,16 @@ class MemoryEstimate:
     on_disk : bool
         Whether its documents are read from disk on demand.
     need : MemoryNeed
-        Requirements of all workers of this machine together, including the measures of
-        models.
+        Requirements of all workers of this machine together, including the
+        measures of models.
     budget : float
         Memory limit in bytes.
     limit : float
-        Maximum memory for shards in bytes: the limit if specified, otherwise the free
-        memory.
+        Maximum memory for shards in bytes: the limit if specified, otherwise
+        the free memory.
     threads : int
-        Number of threads or processes that work on shards at a time; fewer threads
-        under a small limit.
+        Number of threads or processes that work on shards at a time; fewer
+        threads under a small limit.
     sparse : bool
         Whether the documents are sparse.
     """
@@ -196,8 +196,8 @@ class MemoryEstimate:
                 text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
             )
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
-            # How a method reads depends only on whether there are several shards: any
-            # number of queries will do.
+            # How a method reads depends only on whether there are several
+            # shards: any number of queries will do.
             shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
             needs = [
                 (entry.label, entry.load()().memory_need(shape))
@@ -291,14 +291,13 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
-    # `is_asked` says whether the user set a limit. Such a
-    # limit also counts for data in memory; the default one
-    # does not.
+    # `is_asked` says whether the user set a limit. Such a limit also counts for
+    # data in memory; the default one does not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
-    # Each inner fold has a copy of its documents, and so has a part of a whole, unless
-    # the copy is in a file. A condition counts as 0 or 1.
+    # Each inner fold has a copy of its documents, and so has a part of a whole,
+    # unless the copy is in a file. A condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(
@@ -336,8 +335,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
             threads=count,
             sparse=bool(stored),
         )
-        # Fewer threads hold fewer shards at a time and change no bit. The number of
-        # processes is the user's.
+        # Fewer threads hold fewer shards at a time and change no bit. The
+        # number of processes is the user's.
         is_count_fixed = (
             workers.share_shards or count == 1 or need.reading is Reading.WHOLE
         )
@@ -392,9 +391,9 @@ def _largest_need(
 ) -> tuple[str, MemoryNeed]:
     """Return the label and the memory need of what needs the most memory in a plan.
 
-    It is the method or the final ranker, with any combination of parameters. `ids`,
-    shape (n,), has the ids of the features, and `stored` is the number of bytes of
-    sparse values, 0 for dense data.
+    It is the method or the final ranker, with any combination of parameters.
+    `ids`, shape (n,), has the ids of the features, and `stored` is the number
+    of bytes of sparse values, 0 for dense data.
     """
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -407,8 +406,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            # Each step then adds one feature, so that the limit of steps is one of
-            # features.
+            # Each step then adds one feature, so that the limit of steps is one
+            # of features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -440,9 +439,9 @@ def _ranker_need(
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
-    # To a file, each thread copies one shard at a time; in memory, the copy has all
-    # documents. T threads, s documents in the largest shard, m documents and n
-    # features.
+    # To a file, each thread copies one shard at a time; in memory, the copy has
+    # all documents. T threads, s documents in the largest shard, m documents
+    # and n features.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 

@@ -28,8 +28,9 @@ def select_model(
 ) -> Chosen:
     """Return the model selected by the plan's rule and measure.
 
-    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then
-    to fewer features. For an optimiser only the last iteration is a model.
+    Ties go to the earlier combination, then to the earlier step: to the smaller
+    λ, then to fewer features. For an optimiser only the last iteration is a
+    model.
 
     Parameters
     ----------
@@ -38,10 +39,10 @@ def select_model(
     paths : sequence of PathResult
         One path per combination, in order; at least one.
     standard_error : callable, optional
-        Returns the standard error of a step's measure over the validation queries, for
-        paths without standard errors of their own. Without standard errors, or with the
-        criterion, "one-se" equals "best"; so does "smallest" if the path has no p
-        values of the measure.
+        Returns the standard error of a step's measure over the validation
+        queries, for paths without standard errors of their own. Without
+        standard errors, or with the criterion, "one-se" equals "best"; so does
+        "smallest" if the path has no p values of the measure.
 
     Raises
     ------
@@ -50,16 +51,19 @@ def select_model(
 
     Notes
     -----
-    The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, Classification and
-    Regression Trees (1984), section 3.4.3: the best value is uncertain, so a smaller model that is not
-    clearly worse is preferred. Their standard error is over the folds of a cross-validation, as here with
-    inner folds (`PathResult.standard_errors`); with a validation part, it is over its queries.
+    The rule of one standard error is that of Breiman, Friedman, Olshen and
+    Stone, Classification and Regression Trees (1984), section 3.4.3: the best
+    value is uncertain, so a smaller model that is not clearly worse is
+    preferred. Their standard error is over the folds of a cross-validation, as
+    here with inner folds (`PathResult.standard_errors`); with a validation
+    part, it is over its queries.
 
-    "smallest" compares the models query by query, see :func:`p_values`: a query that is
-    hard for all models increases the standard error, but not the difference.
+    "smallest" compares the models query by query, see :func:`p_values`: a query
+    that is hard for all models increases the standard error, but not the
+    difference.
 
-    Both rules search only the path of the best model, because combinations differ in
-    more than size.
+    Both rules search only the path of the best model, because combinations
+    differ in more than size.
     """
     if plan.entry.given:
         # the only model, with or without a validation part
@@ -106,8 +110,8 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    They are models of at most ``max_features`` features. Of an optimiser, only the last
-    step is one.
+    They are models of at most ``max_features`` features. Of an optimiser, only
+    the last step is one.
     """
     positions = np.arange(len(path.steps))[path.models]
     return (
@@ -131,8 +135,8 @@ def best_position(
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
     """Return the position of a path's smallest model that is not significantly worse than its best one.
 
-    None if the path has no p values of the selection criterion, or no model has a value
-    of it.
+    None if the path has no p values of the selection criterion, or no model has
+    a value of it.
     """
     model_p_values = path.p_values.get(plan.select_by)
     best = None if model_p_values is None else best_position(plan, path)
@@ -159,22 +163,24 @@ def p_values(
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Measure in each query: one array for a validation part, several for inner folds;
-        none if unknown.
+        Measure in each query: one array for a validation part, several for
+        inner folds; none if unknown.
 
     Returns
     -------
     Mapping of str to ndarray of shape (K,)
-        For `PathResult.p_values`: p of each model by measure; 1 for the best one. Empty
-        with fewer than `LEAST_PAIRS` queries.
+        For `PathResult.p_values`: p of each model by measure; 1 for the best
+        one. Empty with fewer than `LEAST_PAIRS` queries.
 
     Notes
     -----
-    The test is Student's paired t over the queries, two-sided, as in `pareto_front_of`, so both pages show
-    the same result for a model. It needs no random numbers, takes O(KQ) for all models together, and agrees
-    closely with Fisher's randomisation test on such data (Smucker, Allan & Carterette 2007). p is not
-    corrected for the number of models: the best of many is overestimated, so the test of its lead is already
-    strict, and a correction would only select smaller models.
+    The test is Student's paired t over the queries, two-sided, as in
+    `pareto_front_of`, so both pages show the same result for a model. It needs
+    no random numbers, takes O(KQ) for all models together, and agrees closely
+    with Fisher's randomisation test on such data (Smucker, Allan & Carterette
+    2007). p is not corrected for the number of models: the best of many is
+    overestimated, so the test of its lead is already strict, and a correction
+    would only select smaller models.
     """
     best = best_position(plan, path) if queries else None
     if (
@@ -200,8 +206,8 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 def _gains(plan: Plan, path: PathResult) -> Floats:
     """Return the selection criterion of each step's model, larger being better, shape (K,).
 
-    Measures of errors and the method's own criterion change their sign; an undefined
-    value is -inf.
+    Measures of errors and the method's own criterion change their sign; an
+    undefined value is -inf.
     """
     if plan.select_by == CRITERION:
         values = -path.criterion

@@ -1,7 +1,7 @@
 """The steps of a path: in memory, where values of all features are stored together, or in a file.
 
-Leave-query-out keeps its steps in a file, because it has as many paths as queries times
-combinations.
+Leave-query-out keeps its steps in a file, because it has as many paths as
+queries times combinations.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _CACHE_LOCK = Lock()  # the window and its worker ask for steps of the same path
 class PathSteps(Sequence[Step], ABC):
     """The steps of a path, which may be created on demand.
 
-    As long as a step exists, the same object is returned, so that information can be
-    attached to it.
+    As long as a step exists, the same object is returned, so that information
+    can be attached to it.
 
     Attributes
     ----------
@@ -136,8 +136,8 @@ class PathSteps(Sequence[Step], ABC):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns that a step adds to the columns of the previous step.
 
-        These are all columns of the step if it does not begin with the columns of the
-        previous step.
+        These are all columns of the step if it does not begin with the columns
+        of the previous step.
         """
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
@@ -190,8 +190,7 @@ class HeldSteps(PathSteps):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
         rows = self.rows.get("selected")
-        # Rows of index tuples know what is added without making
-        # the tuples.
+        # Rows of index tuples know what is added without making the tuples.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -215,21 +214,23 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     """Return the steps of a path in compact form, with the values of all features stored together.
 
     ``selected``, ``coef`` and ``candidates`` of a step are created on demand,
-    bit-identical and not shared. Arrays that would not become smaller stay unchanged.
+    bit-identical and not shared. Arrays that would not become smaller stay
+    unchanged.
 
     Parameters
     ----------
     steps : sequence of Step
         Complete steps, in order.
     shared : Mapping of str to Rows, optional
-        Existing rows by attribute name, possibly shared with other paths: one row per
-        step.
+        Existing rows by attribute name, possibly shared with other paths: one
+        row per step.
 
     Notes
     -----
-    O(Kn) for K steps of n features. On a path that selects all n features one by one, half of the weights are
-    0 and half of the candidates are missing: 8n² + n²/4 bytes instead of 16n², and the selections take n
-    numbers instead of n²/2.
+    O(Kn) for K steps of n features. On a path that selects all n features one
+    by one, half of the weights are 0 and half of the candidates are missing:
+    8n² + n²/4 bytes instead of 16n², and the selections take n numbers instead
+    of n²/2.
     """
     rows_by_name = dict(shared)
     for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
@@ -314,16 +315,15 @@ class FiledSteps(PathSteps):
     offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
-        The same steps in memory, for the numbers, criteria, sizes and gains that stay
-        in memory.
+        The same steps in memory, for the numbers, criteria, sizes and gains
+        that stay in memory.
     """
 
     def __init__(
         self, file: StepsFile, offset: int, size: int, steps: PathSteps
     ) -> None:
         """Store where the steps are in the file, and what curves need of them."""
-        # What curves need stays in memory; the steps are read from the
-        # file.
+        # What curves need stays in memory; the steps are read from the file.
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

@@ -64,30 +64,31 @@ class PathResult:
     steps : PathSteps
         The K steps.
     validation : Mapping of str to ndarray of shape (K,)
-        Validation measures after each step; none without a validation part. If the
-        criterion is a leave-query-out measure, all of these are included, such as
-        "leave-query-out MAP".
+        Validation measures after each step; none without a validation part. If
+        the criterion is a leave-query-out measure, all of these are included,
+        such as "leave-query-out MAP".
     divisor : float
-        Divisor that makes criteria comparable between folds: the number of training
-        documents if they are sums over documents, otherwise 1.
+        Divisor that makes criteria comparable between folds: the number of
+        training documents if they are sums over documents, otherwise 1.
     step_kind : StepKind
         Kind of the steps.
     notes : tuple of Note
         Notes of the method; in a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
-        With inner folds: standard errors of the means in `validation`. With left-out
-        queries: standard errors over the queries. With a validation part: standard
-        errors over its queries, if the rule of one standard error needs them, for the
-        best model only, NaN for the others.
+        With inner folds: standard errors of the means in `validation`. With
+        left-out queries: standard errors over the queries. With a validation
+        part: standard errors over its queries, if the rule of one standard
+        error needs them, for the best model only, NaN for the others.
     p_values : Mapping of str to ndarray of shape (K,)
-        p of each step's model against the best one of the path, for the selection
-        measure if its values in each query are known, see
-        `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
-        study of an earlier version.
+        p of each step's model against the best one of the path, for the
+        selection measure if its values in each query are known, see
+        `rankstudio.engine.experiment.results.model_selection.p_values`. Empty
+        in a study of an earlier version.
     choices : SubsetChoices or None
-        Models that the plan's rule chooses on subsets of the validation queries, see
-        `rankstudio.engine.experiment.results.cross_fit`. None if the validation queries
-        do not choose, and in a study of an earlier version.
+        Models that the plan's rule chooses on subsets of the validation
+        queries, see `rankstudio.engine.experiment.results.cross_fit`. None if
+        the validation queries do not choose, and in a study of an earlier
+        version.
     """
 
     unit: Unit
@@ -149,9 +150,9 @@ class PathResult:
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a measure after each step on axes of Matplotlib; return the axes.
 
-        By default it is the first validation measure, or the criterion without any. A
-        new figure is made without `ax`. ParameterError is raised for a measure that the
-        path does not have.
+        By default it is the first validation measure, or the criterion without
+        any. A new figure is made without `ax`. ParameterError is raised for a
+        measure that the path does not have.
         """
         default = next(iter(self.validation), "")
         measure_name = _checked_measure(
@@ -243,23 +244,24 @@ class FoldResult:
         The best single feature.
     per_query : Mapping of str to ndarray of shape (Q,)
         Measures of the selected model in each query of the test part, or of the
-        validation part without one, in the order of the data: for paired tests between
-        runs.
+        validation part without one, in the order of the data: for paired tests
+        between runs.
     greatest_grade : float
         Largest label of the dataset, used by ERR; NaN for a run of an earlier version.
     constant : tuple of int
-        1-based ids of features that the paths leave out, because they are constant
-        within every training query; of all features if none varies.
+        1-based ids of features that the paths leave out, because they are
+        constant within every training query; of all features if none varies.
     cross_fitted : Mapping of str to ndarray of shape (Q,)
-        Measures in each query of the validation part, of models chosen without this
-        query, see `rankstudio.engine.experiment.results.cross_fit`. Empty without a
-        validation part, and in a study of an earlier version until they are computed.
+        Measures in each query of the validation part, of models chosen without
+        this query, see `rankstudio.engine.experiment.results.cross_fit`. Empty
+        without a validation part, and in a study of an earlier version until
+        they are computed.
     data_digest : str
         Digest of the data of all folds, as in
         `rankstudio.engine.data.fingerprint.data_digest`; "" if unknown.
     n_validation_queries : int
-        Queries of the validation part; 0 without one, and in a study of an earlier
-        version.
+        Queries of the validation part; 0 without one, and in a study of an
+        earlier version.
     """
 
     fold: int
@@ -279,13 +281,13 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data.
 
-        Cross-fitted ones are the means over the validation queries, each measured by a
-        model that was chosen without it.
+        Cross-fitted ones are the means over the validation queries, each
+        measured by a model that was chosen without it.
 
         The result is empty if the measures are unknown.
 
-        `part` is the test part, the cross-fitted values, or the queries that chose the
-        model.
+        `part` is the test part, the cross-fitted values, or the queries that
+        chose the model.
         """
         match part:
             case Part.TEST:
@@ -375,8 +377,8 @@ class RunResult:
     def unfitted(self) -> Unfitted | None:
         """Reason why the run has no cross-fitted values; None if it has them.
 
-        These are measures in each validation query, by models that were chosen without
-        it.
+        These are measures in each validation query, by models that were chosen
+        without it.
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
@@ -398,8 +400,8 @@ class RunResult:
     def average(self) -> dict[str, float]:
         """Mean over the folds of each measure on `part`.
 
-        It estimates the measure of new queries if `part.is_estimate`. Otherwise it is
-        the best of many values on the part that chose it, and too high.
+        It estimates the measure of new queries if `part.is_estimate`. Otherwise
+        it is the best of many values on the part that chose it, and too high.
         """
         return self.average_on(self.part)
 
@@ -422,8 +424,8 @@ class RunResult:
     def baseline(self) -> dict[str, float]:
         """Mean over the folds of the measures of each fold's best single feature.
 
-        The feature is chosen on training documents. It is measured on the test part, or
-        on the validation part if there is no test part.
+        The feature is chosen on training documents. It is measured on the test
+        part, or on the validation part if there is no test part.
         """
         return _mean_measures(
             [fold.baseline.test or fold.baseline.validation for fold in self.folds]
@@ -510,8 +512,8 @@ class RunResult:
         Parameters
         ----------
         name : str, optional
-            Name of the measure; by default the selection criterion. Without validation
-            it is the method's own criterion.
+            Name of the measure; by default the selection criterion. Without
+            validation it is the method's own criterion.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default a new figure.
 
@@ -567,8 +569,9 @@ class RunResult:
     def per_query(self, name: str) -> Floats:
         """Return a measure in every query of `part`, fold by fold.
 
-        On the test part, the values are those of the folds' models. Cross-fitted values
-        are those of models that were chosen without the query.
+        On the test part, the values are those of the folds' models.
+        Cross-fitted values are those of models that were chosen without the
+        query.
         """
         if self.part is Part.CROSS_FITTED:
             return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
@@ -630,8 +633,8 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    They name values at the ends of grids, features that were left out, and choices that
-    nothing decides.
+    They name values at the ends of grids, features that were left out, and
+    choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)
     # If all features are constant, further notes would be about arbitrary choices.
@@ -647,8 +650,8 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if too few queries could test models for the rule "smallest".
 
-    The best model was chosen instead. The result is () if the rule could be applied, or
-    is another one.
+    The best model was chosen instead. The result is () if the rule could be
+    applied, or is another one.
     """
     has_tests = all(
         any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
@@ -665,10 +668,10 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if nothing distinguishes the models of a fold.
 
-    This happens if no feature varies within a query, as in a table whose query column
-    names the documents, or if the measure is the same for all models, as MAP is if all
-    documents are relevant, and NDCG@10 by LETOR's conventions if all queries have fewer
-    than 10 documents.
+    This happens if no feature varies within a query, as in a table whose query
+    column names the documents, or if the measure is the same for all models, as
+    MAP is if all documents are relevant, and NDCG@10 by LETOR's conventions if
+    all queries have fewer than 10 documents.
     """
     # Nothing can be decided where all features are constant.
     if _all_features_are_constant(folds):
@@ -838,8 +841,8 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw: `name`, or another one that all paths have.
 
-    It is "" for the criterion, if nothing was validated. ParameterError is raised if
-    `name` is required but missing.
+    It is "" for the criterion, if nothing was validated. ParameterError is
+    raised if `name` is required but missing.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

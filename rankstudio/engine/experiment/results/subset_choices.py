@@ -19,12 +19,12 @@ class SubsetChoices:
     positions : ndarray of shape (S,)
         Position of the chosen step; -1 if the rule allows no model of the path.
     gains : ndarray of shape (S,)
-        Selection measure of the path's best model on each subset, larger being better; -inf if undefined.
-        Paths are compared by it.
+        Selection measure of the path's best model on each subset, larger being
+        better; -inf if undefined. Paths are compared by it.
     per_query : Mapping of str to ndarray of shape (D, Q)
-        Measures of the D different chosen models, in the order of `distinct`, in each
-        validation query. Empty for models that a study stores completely, and that are
-        measured on a validation part.
+        Measures of the D different chosen models, in the order of `distinct`,
+        in each validation query. Empty for models that a study stores
+        completely, and that are measured on a validation part.
     """
 
     positions: Ints
@@ -39,8 +39,8 @@ class SubsetChoices:
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
         """Return the kept measures of D chosen steps in each of Q queries, shape (D, Q) by name.
 
-        `positions` are those of chosen steps on the path. The result is empty if no
-        measures are kept.
+        `positions` are those of chosen steps on the path. The result is empty
+        if no measures are kept.
         """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

@@ -42,11 +42,12 @@ def workload(
 ) -> Workload:
     """Return the number of runs and units of several plans, and their approximate duration.
 
-    The typical seconds of a method are scaled by the ratio of its fastest run on the
-    same data, because compilation and other programs only add time. Without finished
-    runs they are scaled by the number of documents. With runs of other methods alone,
-    the scale is the geometric mean of both: a run that is drawn while it works takes
-    several times as long as one in the background.
+    The typical seconds of a method are scaled by the ratio of its fastest run
+    on the same data, because compilation and other programs only add time.
+    Without finished runs they are scaled by the number of documents. With runs
+    of other methods alone, the scale is the geometric mean of both: a run that
+    is drawn while it works takes several times as long as one in the
+    background.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def workload(
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
         ]
-        # The fastest usable pace; without any, the number of documents decides. A unit
-        # is one combination of parameters on one fold.
+        # The fastest usable pace; without any, the number of documents decides.
+        # A unit is one combination of parameters on one fold.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)
@@ -99,8 +100,8 @@ def typical_seconds(
 
     `n_features` may differ from that of the sample.
     """
-    # `seconds` of an entry has the time of a fold that all fits share, of a fit, and of
-    # the path of a final ranker; each combination has a fit.
+    # `seconds` of an entry has the time of a fold that all fits share, of a
+    # fit, and of the path of a final ranker; each combination has a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)

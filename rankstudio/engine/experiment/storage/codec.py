@@ -1,10 +1,10 @@
 """Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
-A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps are
-stored completely. Of the nonlinear models of a path, only one keeps its definition, in
-the form of an exported model. The others cannot score after they were stored (see
-`StoredStep`): the definitions of all rounds of a boosting would take memory in the
-square of the number of rounds.
+A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear
+steps are stored completely. Of the nonlinear models of a path, only one keeps
+its definition, in the form of an exported model. The others cannot score after
+they were stored (see `StoredStep`): the definitions of all rounds of a boosting
+would take memory in the square of the number of rounds.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ Arrays = Mapping[str, NDArray[Any]]
 _NUMPY_LOCK = threading.Lock()
 """Held while numpy reads arrays.
 
-numpy parses the header of an array with the parser of Python, which in Python 3.11
-sometimes raises a SystemError if two threads use it at a time (python/cpython#106905).
+numpy parses the header of an array with the parser of Python, which in Python
+3.11 sometimes raises a SystemError if two threads use it at a time
+(python/cpython#106905).
 """
 
 
@@ -117,9 +118,9 @@ def _path_header(
 ) -> dict[str, Any]:
     """Return all of a path except its arrays.
 
-    Its keys are those of the stored format. A step is "beyond" its weights if it is
-    nonlinear: only `model` has a definition there. `ids`, of length n, has the 1-based
-    id of each column.
+    Its keys are those of the stored format. A step is "beyond" its weights if
+    it is nonlinear: only `model` has a definition there. `ids`, of length n,
+    has the 1-based id of each column.
     """
     # Keys that would repeat the measures or be empty are left out.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
@@ -151,11 +152,11 @@ def _path_header(
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive.
 
-    The last axis of arrays has one entry per step. Rows of different lengths are joined
-    to one array, with the lengths in a second one.
+    The last axis of arrays has one entry per step. Rows of different lengths
+    are joined to one array, with the lengths in a second one.
 
-    "before" is the criterion before each step, "n" the number of features, and "used"
-    has the columns with weights.
+    "before" is the criterion before each step, "n" the number of features, and
+    "used" has the columns with weights.
     """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
@@ -186,8 +187,8 @@ def unpack_path(
 ) -> PathResult:
     """Return the path from the bytes that `pack_path` made.
 
-    `ids`, of length n, has the 1-based id of each column. The source names the study in
-    later messages about its models.
+    `ids`, of length n, has the 1-based id of each column. The source names the
+    study in later messages about its models.
 
     Raises
     ------
@@ -335,8 +336,8 @@ def _checked_query_values(
 ) -> FrozenMapping[str, Floats]:
     """Return each measure in each query, shape (Q,), from lists of JSON; {} if there are none.
 
-    Raise a ValueError for other names than those of the plan's measures, and for arrays
-    of unequal lengths.
+    Raise a ValueError for other names than those of the plan's measures, and
+    for arrays of unequal lengths.
     """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     has_other_names = bool(queries) and set(queries) != set(names)
@@ -359,8 +360,8 @@ def _parsed_baseline(
 ) -> Baseline:
     """Return the ranking by the best single feature from plain values of JSON.
 
-    Raise a ValueError for a feature that is not in `ids`, or other measures than
-    `names`.
+    Raise a ValueError for a feature that is not in `ids`, or other measures
+    than `names`.
     """
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
@@ -393,9 +394,9 @@ def archived_arrays(
         If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        # One thread at a time reads: Python's parser, which numpy uses, may fail in two
-        # threads at a time. The sizes come from the file and may be wrong, so they are
-        # checked before anything is allocated.
+        # One thread at a time reads: Python's parser, which numpy uses, may
+        # fail in two threads at a time. The sizes come from the file and may be
+        # wrong, so they are checked before anything is allocated.
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
             raise ValueError(
@@ -409,9 +410,9 @@ def archived_arrays(
 def _read_array(archive: Any, name: str) -> NDArray[Any]:
     """Return an array of an archive.
 
-    A study has thousands of small arrays: their equal headers are parsed only once.
-    numpy itself reads all other arrays, and those with an unexpected header, for which
-    it raises the error.
+    A study has thousands of small arrays: their equal headers are parsed only
+    once. numpy itself reads all other arrays, and those with an unexpected
+    header, for which it raises the error.
     """
     # Arrays that are unusual or large are read by NumPy.
     try:
@@ -422,8 +423,8 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
 
-    # The content is: magic bytes, the length of the header in two bytes, the header,
-    # the values.
+    # The content is: magic bytes, the length of the header in two bytes, the
+    # header, the values.
     header_offset = len(_MAGIC) + 2
     values_offset = header_offset + int.from_bytes(
         content[len(_MAGIC) : header_offset], "little"
@@ -439,8 +440,8 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
-    # In Fortran order the first axis varies fastest: read reversed, then transpose. The
-    # copy can be written, and lets the content be freed.
+    # In Fortran order the first axis varies fastest: read reversed, then
+    # transpose. The copy can be written, and lets the content be freed.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -485,8 +486,9 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path's choices on subsets of the validation queries.
 
-    They are the position of the chosen step and its gain for each subset, and the
-    measures that are kept, shape (measures, D, Q): for D chosen steps in Q queries.
+    They are the position of the chosen step and its gain for each subset, and
+    the measures that are kept, shape (measures, D, Q): for D chosen steps in Q
+    queries.
     """
     return {
         "choices": choices.positions.astype("<i8"),
@@ -542,8 +544,8 @@ def _parsed_steps(
 
     ValueError is raised if the header or the arrays are invalid.
     """
-    # Arrays of variable length are stored one after another, with the size for each
-    # step.
+    # Arrays of variable length are stored one after another, with the size for
+    # each step.
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
@@ -644,8 +646,8 @@ def _joined_rows(
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     """Return views of the rows that were stored one after the other in one array.
 
-    Their lengths are in the array `name` with "_sizes". ValueError is raised if they
-    are wrong.
+    Their lengths are in the array `name` with "_sizes". ValueError is raised if
+    they are wrong.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

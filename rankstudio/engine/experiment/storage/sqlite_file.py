@@ -1,10 +1,11 @@
 """The file of a study: one SQLite database, of which one process at a time is the owner.
 
-Commits go to a log beside the file (WAL) and are on the disk before they count, so that
-nothing committed is lost, however the process ends, even by a power cut. The owner
-holds SQLite's own exclusive lock, which the operating system releases when the process
-ends, however it ends: no stale lock can remain. A small file beside the study names the
-owner, for the error that refuses a second owner; it locks nothing.
+Commits go to a log beside the file (WAL) and are on the disk before they count,
+so that nothing committed is lost, however the process ends, even by a power
+cut. The owner holds SQLite's own exclusive lock, which the operating system
+releases when the process ends, however it ends: no stale lock can remain. A
+small file beside the study names the owner, for the error that refuses a second
+owner; it locks nothing.
 
 A file that is not a study is only read: a file that is refused keeps its bytes.
 """
@@ -43,8 +44,8 @@ _MODE = slice(18, 20)
 _WAL = b"\2\2"
 """Bytes of a database that say whether it has a log, and their value for a log.
 
-A new file has this value from the beginning, because SQLite would need a journal to
-switch to a log later.
+A new file has this value from the beginning, because SQLite would need a
+journal to switch to a log later.
 """
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")
@@ -91,8 +92,9 @@ class StudyFile:
     reading : bool
         Whether to open read-only files; nothing can then be stored.
     shared : bool
-        Whether to read a copy in memory, without what is only in a log beside the file,
-        so that other processes can open it at the same time; nothing can be stored.
+        Whether to read a copy in memory, without what is only in a log beside
+        the file, so that other processes can open it at the same time; nothing
+        can be stored.
 
     Attributes
     ----------
@@ -105,8 +107,8 @@ class StudyFile:
     Raises
     ------
     StoreError
-        If the file does not exist, is not a study, is damaged or of another version, is
-        owned by another process, or cannot be written.
+        If the file does not exist, is not a study, is damaged or of another
+        version, is owned by another process, or cannot be written.
     """
 
     def __init__(
@@ -114,8 +116,9 @@ class StudyFile:
     ) -> None:
         """Open the file, and check that it is a study.
 
-        With `reading`, a file that cannot be written is read as a copy in memory. With
-        `shared`, a copy is read in any case, so that other processes may open the file.
+        With `reading`, a file that cannot be written is read as a copy in
+        memory. With `shared`, a copy is read in any case, so that other
+        processes may open the file.
         """
         # the log lies beside the file itself, not beside a link
         self.path = Path(path).resolve()
@@ -141,8 +144,8 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is owned by
-            another process; nothing is changed.
+            If the copy cannot be written, or the target is not a study or is
+            owned by another process; nothing is changed.
         """
         # Write beside the target, and replace it only when everything is on the disk.
         path = Path(path).resolve()
@@ -158,8 +161,9 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    # Opening fails if the target is no study or in use. Closing removes
-                    # its log, which would otherwise be read as that of the new file.
+                    # Opening fails if the target is no study or in use. Closing
+                    # removes its log, which would otherwise be read as that of
+                    # the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -185,8 +189,8 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If the file cannot be written, or no longer exists; none of the writes is
-            then executed.
+            If the file cannot be written, or no longer exists; none of the
+            writes is then executed.
         """
         with self._lock, in_words(self.path):
             if self.read_only:
@@ -218,8 +222,8 @@ class StudyFile:
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
-        `clause` is the end of the query, such as "WHERE run = ?", and `values` has the
-        values of its question marks.
+        `clause` is the end of the query, such as "WHERE run = ?", and `values`
+        has the values of its question marks.
 
         Raises
         ------
@@ -237,8 +241,8 @@ class StudyFile:
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Called for its error only: if the file is closed already, the file beside
-            # it that names the owner may be that of the next owner.
+            # Called for its error only: if the file is closed already, the file
+            # beside it that names the owner may be that of the next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -255,8 +259,8 @@ class StudyFile:
 
 def _open_owned(path: Path) -> sqlite3.Connection:
     """Return a connection to a sound study that keeps other processes from opening the study."""
-    # A journal must be rolled back before the study can be checked, so a copy is
-    # checked.
+    # A journal must be rolled back before the study can be checked, so a copy
+    # is checked.
     has_journal = Path(f"{path}-journal").exists()
     with _file_copy(path) if has_journal else nullcontext() as copy:
         # Nothing is written before the file is known to be a study.
@@ -265,8 +269,8 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         # SQLite would report a fault of the disk
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
     with in_words(path):
-        # Threads share the connection: a lock of the study lets one of them use it at a
-        # time.
+        # Threads share the connection: a lock of the study lets one of them use
+        # it at a time.
         db = sqlite3.connect(
             path, timeout=0, isolation_level=None, check_same_thread=False
         )
@@ -289,8 +293,8 @@ def _writable(path: Path) -> bool:
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     """Return a copy in memory of a sound study; without its log if other processes may have it open.
 
-    SQLite reads a log only in a folder in which it may write, so such a study is first
-    copied to a temporary one.
+    SQLite reads a log only in a folder in which it may write, so such a study
+    is first copied to a temporary one.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -349,8 +353,8 @@ def create(
 ) -> None:
     """Create the file of a study with its initial contents.
 
-    The file is built in memory and named in one step, only if the name is free, so that
-    neither a second process nor an interruption leaves half a study.
+    The file is built in memory and named in one step, only if the name is free,
+    so that neither a second process nor an interruption leaves half a study.
 
     Parameters
     ----------
@@ -417,8 +421,8 @@ def _check_study_file(
 ) -> None:
     """Raise an error unless a file is a sound study of this version; write nothing near it.
 
-    A sound study has the application id and the version of a study, no damage, and a
-    complete log.
+    A sound study has the application id and the version of a study, no damage,
+    and a complete log.
 
     The copy is inspected if there is one; of a shared study, the file without its log.
     """
@@ -431,8 +435,9 @@ def _check_study_file(
         )
         raise StoreError(f"{path}: {problem}.")
 
-    # "immutable" keeps SQLite from making files beside this one, but also from reading
-    # the log that a process that was ended, or that still runs, has there.
+    # "immutable" keeps SQLite from making files beside this one, but also from
+    # reading the log that a process that was ended, or that still runs, has
+    # there.
     has_log = not shared and any(
         Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal")
     )
@@ -487,8 +492,8 @@ def _owner_file(path: Path) -> Path:
 def _note_owner(path: Path) -> None:
     """Write the number of this process to the file beside a study that names its owner.
 
-    Without it, another process that is refused only reads "another program". A failure
-    is ignored, because the file locks nothing.
+    Without it, another process that is refused only reads "another program". A
+    failure is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -532,17 +537,17 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    It is not if it lacks a column of a study, has an added column with another type, or
-    has objects that act by themselves.
+    It is not if it lacks a column of a study, has an added column with another
+    type, or has objects that act by themselves.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of the column; the
-    # others are its type and its place in a key. A column that was added later may be
-    # missing, but must not have another type.
+    # The first two values of a column are the names of its table and of the
+    # column; the others are its type and its place in a key. A column that was
+    # added later may be missing, but must not have another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -561,11 +566,13 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 def _log_is_whole(path: Path) -> bool:
     """Return whether SQLite found all commits in the log of a database that it has just read.
 
-    SQLite ignores a damaged frame of a log, and all frames behind it, without an error.
-    See "WAL-mode File Format" and "The WAL-Index File Format" in its documentation.
+    SQLite ignores a damaged frame of a log, and all frames behind it, without
+    an error. See "WAL-mode File Format" and "The WAL-Index File Format" in its
+    documentation.
 
-    If the computer went down during a commit, frames of this commit may be behind those
-    that SQLite has read. Frames of two commits there mean that the log is damaged.
+    If the computer went down during a commit, frames of this commit may be
+    behind those that SQLite has read. Frames of two commits there mean that the
+    log is damaged.
     """
     try:
         with (
@@ -576,8 +583,9 @@ def _log_is_whole(path: Path) -> bool:
             if len(header) < _HEADER.size:
                 return True  # nothing was committed yet
             magic, _, page_size, _, salt_1, salt_2, *checksum = _HEADER.unpack(header)
-            # The checksum is that of the six numbers before it; an odd magic number
-            # means big-endian. With a wrong checksum SQLite reads no frame at all.
+            # The checksum is that of the six numbers before it; an odd magic
+            # number means big-endian. With a wrong checksum SQLite reads no
+            # frame at all.
             if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
             # SQLite notes there how many frames it has read.
@@ -593,13 +601,14 @@ def _count_unread_commits(
 ) -> int:
     """Return the number of commits with the log's present salts behind the frames that were read.
 
-    SQLite overwrites a log from its beginning, with two new salts each time. One equal
-    salt is enough to count a commit: the other salt is then damaged, in the frame or in
-    the header, where two flipped bits can leave the checksum unchanged.
+    SQLite overwrites a log from its beginning, with two new salts each time.
+    One equal salt is enough to count a commit: the other salt is then damaged,
+    in the frame or in the header, where two flipped bits can leave the checksum
+    unchanged.
 
-    `n_read` is the number of frames that were read, `page_size` the bytes of a page,
-    which follows the header of each frame, and `salts` are the two numbers in the
-    header of the log.
+    `n_read` is the number of frames that were read, `page_size` the bytes of a
+    page, which follows the header of each frame, and `salts` are the two
+    numbers in the header of the log.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -620,8 +629,8 @@ def _count_unread_commits(
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
     """Return the checksum of SQLite's logs.
 
-    It consists of two sums over pairs of 4-byte numbers, each of which also adds the
-    other sum, as SQLite's documentation defines them.
+    It consists of two sums over pairs of 4-byte numbers, each of which also
+    adds the other sum, as SQLite's documentation defines them.
     """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):

@@ -1,7 +1,8 @@
 """The run store: a study is a file in which runs keep what they have finished, unit by unit.
 
-What is stored is on the disk when the call returns. Whatever ends the process takes only the unit that was
-being computed; :func:`rankstudio.engine.experiment.resume.run_stored` goes on from there.
+What is stored is on the disk when the call returns. Whatever ends the process
+takes only the unit that was being computed;
+:func:`rankstudio.engine.experiment.resume.run_stored` goes on from there.
 """
 
 from __future__ import annotations
@@ -132,15 +133,15 @@ class Study:
         reading : bool
             Whether to open read-only files; nothing can then be stored.
         shared : bool
-            Whether to read a copy in memory, so that other processes can open the file
-            at the same time; nothing can be stored.
+            Whether to read a copy in memory, so that other processes can open
+            the file at the same time; nothing can be stored.
 
         Raises
         ------
         StoreError
             If the file does not exist, is not a study, is damaged or of a newer
-            version, or is in use by another process; the file is unchanged. Also if the
-            file cannot be written.
+            version, or is in use by another process; the file is unchanged.
+            Also if the file cannot be written.
         """
         return cls(StudyFile(path, reading=reading, shared=shared))
 
@@ -181,8 +182,8 @@ class Study:
     def damage(self) -> tuple[str, ...]:
         """Return a sentence for each damaged record of the study and each run that cannot be read.
 
-        The notes do not include damaged parts of a run: :meth:`runs` reports those with
-        the run.
+        The notes do not include damaged parts of a run: :meth:`runs` reports
+        those with the run.
         """
         # Records of the whole study, by kind.
         notes = (
@@ -235,8 +236,8 @@ class Study:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is in use;
-            nothing is changed.
+            If the copy cannot be written, or the target is not a study or is in
+            use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -249,10 +250,10 @@ class Study:
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
         """Return the run to resume, or a new one.
 
-        The run to resume is the latest run of an equal plan on equal data (from any
-        location), computed by the same versions, so that all numbers of a run have one
-        origin. A finished run is also returned: computing it again would give the same
-        bits.
+        The run to resume is the latest run of an equal plan on equal data (from
+        any location), computed by the same versions, so that all numbers of a
+        run have one origin. A finished run is also returned: computing it again
+        would give the same bits.
 
         Parameters
         ----------
@@ -285,8 +286,8 @@ class Study:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
-                # If the record of the data was damaged, it is sound now, and runs on
-                # the data can be found.
+                # If the record of the data was damaged, it is sound now, and
+                # runs on the data can be found.
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
@@ -393,8 +394,8 @@ class Study:
         ----------
         run : RunKey
         values : tuple or None
-            Values of the model's path on the axes of the plan; None for the path that
-            validation chose.
+            Values of the model's path on the axes of the plan; None for the
+            path that validation chose.
         length : int or None
             Number of features, or round; None for the best.
         """
@@ -407,9 +408,9 @@ class Study:
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
         """Return which model of a run the user chose: the values on the plan's axes, and a length.
 
-        An axis is a parameter with several values. The values are None for the path
-        that validation chose. The length is a number of features or a round, or None
-        for the best. Both are None if missing or damaged.
+        An axis is a parameter with several values. The values are None for the
+        path that validation chose. The length is a number of features or a
+        round, or None for the best. Both are None if missing or damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -426,9 +427,9 @@ class Study:
     def seal_marks(self) -> tuple[SealMark, ...]:
         """Times at which test parts were sealed and unsealed, in order.
 
-        A mark without datasets seals all datasets, but it unseals only those that were
-        recorded when a study had one seal for all datasets. A damaged mark seals all
-        datasets.
+        A mark without datasets seals all datasets, but it unseals only those
+        that were recorded when a study had one seal for all datasets. A damaged
+        mark seals all datasets.
         """
         rows = self._file.records("seal", "ORDER BY id")
         unsealed_keys = self._recorded_with_one_seal()
@@ -493,8 +494,10 @@ class Study:
         key : str
             Key of the selection or model.
         payload : bytes
-            Bytes from :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`,
-            of the evidence for a selection or of the permutation importance of a model.
+            Bytes from
+            :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`, of
+            the evidence for a selection or of the permutation importance of a
+            model.
         """
         digest = evidence_digest(run.id, fold, key, payload)
         with self._file.transaction() as db:
@@ -505,8 +508,8 @@ class Study:
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the stored bytes that explain a selection of a run on a fold, by their key.
 
-        The result is None if the evidence is missing or damaged, or if the study is
-        closed.
+        The result is None if the evidence is missing or damaged, or if the
+        study is closed.
         """
         records = self._evidence(run)
         return next(
@@ -572,14 +575,14 @@ class Study:
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store the path of a finished unit, and the unit's duration in seconds.
 
-        A unit is one combination of parameters on one fold; its path has a model per
-        step.
+        A unit is one combination of parameters on one fold; its path has a
+        model per step.
 
         It takes O(K n) time for K steps and n features.
         """
         unit = path.unit
-        # Of nonlinear models, only the one that the rule would select stays able to
-        # score.
+        # Of nonlinear models, only the one that the rule would select stays
+        # able to score.
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {
             "setting": as_json(unit.values),
@@ -614,8 +617,8 @@ class Study:
                 raise StoreError(
                     text.format(path=self.path, fold=fold, was=was, expected=expected)
                 )
-            # Leave out a unit whose content was damaged when it was stored: the digest
-            # of its row matches all the same.
+            # Leave out a unit whose content was damaged when it was stored: the
+            # digest of its row matches all the same.
             with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(
@@ -629,8 +632,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            # The plan and the data of the run tell which units and folds it should
-            # have.
+            # The plan and the data of the run tell which units and folds it
+            # should have.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
@@ -657,11 +660,11 @@ class Study:
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run.
 
-        These are measures in each validation query, by models that were chosen without
-        it. Nothing else of the folds changes.
+        These are measures in each validation query, by models that were chosen
+        without it. Nothing else of the folds changes.
 
-        Folds without them, with other measures than the plan's, or that are not stored
-        soundly are skipped.
+        Folds without them, with other measures than the plan's, or that are not
+        stored soundly are skipped.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)
@@ -690,8 +693,9 @@ class Study:
         run : RunKey
             Run of this study.
         units : Mapping, optional
-            Paths of the finished units, by the number of the fold and the position of
-            the combination, if :meth:`finished_units` has already read them.
+            Paths of the finished units, by the number of the fold and the
+            position of the combination, if :meth:`finished_units` has already
+            read them.
         """
         # A fold is finished if it is stored and all its units are.
         units = self.finished_units(run) if units is None else units
@@ -763,8 +767,9 @@ class Study:
         run : RunKey
             Run of this study.
         units : Mapping, optional
-            Paths of the finished units, by the number of the fold and the position of
-            the combination, if :meth:`finished_units` has already read them.
+            Paths of the finished units, by the number of the fold and the
+            position of the combination, if :meth:`finished_units` has already
+            read them.
 
         Raises
         ------
@@ -836,8 +841,8 @@ class Study:
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the number of the latest run of an equal plan, by these versions, on equal data.
 
-        `versions` is the text that a run stores, and `checksum` that of the data. None
-        if there is no such run. Runs that were removed do not count.
+        `versions` is the text that a run stores, and `checksum` that of the
+        data. None if there is no such run. Runs that were removed do not count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
@@ -864,9 +869,9 @@ class Study:
 
         `sources` are the files as they are now.
         """
-        # The same file with other columns, or the labels of another judge, has another
-        # checksum. A damaged record, for which `_columns_of` returns None, may have had
-        # the same columns.
+        # The same file with other columns, or the labels of another judge, has
+        # another checksum. A damaged record, for which `_columns_of` returns
+        # None, may have had the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
         used_datasets = {
             row["dataset"]
@@ -987,8 +992,8 @@ class Study:
     def _lost(self) -> list[str]:
         """Return texts such as "runs 3 to 5" on the runs whose records are missing.
 
-        They are gaps in the numbers, and later runs that only rows of other tables
-        mention.
+        They are gaps in the numbers, and later runs that only rows of other
+        tables mention.
         """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
@@ -1000,8 +1005,8 @@ class Study:
             for row in self._file.records(table)
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
-        # Runs are numbered from 1 without a gap. Each number with the one before it, 0
-        # before the first.
+        # Runs are numbered from 1 without a gap. Each number with the one
+        # before it, 0 before the first.
         gaps = [
             (a + 1, b - 1)
             for a, b in zip([0, *run_ids], run_ids, strict=False)
@@ -1077,8 +1082,8 @@ def write_data(
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number.
 
-    It contains the names and checksums of the data, not the documents. `location` is
-    the path that was opened, "" for data in memory.
+    It contains the names and checksums of the data, not the documents.
+    `location` is the path that was opened, "" for data in memory.
     """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
@@ -1087,8 +1092,8 @@ def write_data(
     ]
     number = rows[0].id if rows else next_id(db, "dataset")
 
-    # A sound record without a first file stays so: the one seal of an earlier version
-    # applies to it.
+    # A sound record without a first file stays so: the one seal of an earlier
+    # version applies to it.
     first_file = (
         rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     )

@@ -1,7 +1,7 @@
 """Contents of a study besides the results of its runs.
 
-They are the list of runs with their data, the seals of test parts, and the texts for
-the report.
+They are the list of runs with their data, the seals of test parts, and the
+texts for the report.
 """
 
 from __future__ import annotations
@@ -127,8 +127,9 @@ class RecordedData:
     feature_set : FeatureSet or None
         Feature set of a search engine, matched with the columns.
     first_file : str or None
-        Checksum of the first file, which is the same for every protocol; "" for data
-        made in memory, None if the study was written before it was recorded.
+        Checksum of the first file, which is the same for every protocol; "" for
+        data made in memory, None if the study was written before it was
+        recorded.
     """
 
     name: str
@@ -218,8 +219,8 @@ class SealMark:
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
     datasets : tuple of str or None
-        Keys of the datasets that it seals or unseals, as in :func:`dataset_keys`; None
-        for all datasets, also those of later runs.
+        Keys of the datasets that it seals or unseals, as in
+        :func:`dataset_keys`; None for all datasets, also those of later runs.
     """
 
     sealed: bool
@@ -240,9 +241,10 @@ SealedData = FoldedDataset | RecordedData
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
     """Return the keys by which marks of seals name a dataset; new marks have the first key.
 
-    A key consists of the dataset's name and the checksum of its first file, which are
-    the same for every protocol and location. If a study does not record that checksum,
-    there is a key for each file, or one with the location.
+    A key consists of the dataset's name and the checksum of its first file,
+    which are the same for every protocol and location. If a study does not
+    record that checksum, there is a key for each file, or one with the
+    location.
     """
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
@@ -271,8 +273,8 @@ def marks_of(
 ) -> tuple[SealMark, ...]:
     """Return the marks of seals that concern a dataset, in order.
 
-    A mark seals or unseals some datasets, or all of them. Without data, return the
-    marks that concern all datasets.
+    A mark seals or unseals some datasets, or all of them. Without data, return
+    the marks that concern all datasets.
     """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(
@@ -326,8 +328,8 @@ class ReportSettings:
     question, notes : str
         Texts of the user.
     sections : tuple of (str, bool)
-        Keys of sections in order, each with whether it is included; empty for all in
-        the usual order.
+        Keys of sections in order, each with whether it is included; empty for
+        all in the usual order.
     """
 
     question: str = ""

@@ -1,7 +1,7 @@
 """The rows of a study, each with a digest of its values: a row whose digest does not match is damaged.
 
-A digest shows damage, but not values that were invalid when they were stored, so values
-are checked as well.
+A digest shows damage, but not values that were invalid when they were stored,
+so values are checked as well.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a record that the query of `select` gives as a row."""
-    # The digest of a result also covers where it comes from, the plan, the versions and
-    # the data of its run, as a cell without a name.
+    # The digest of a result also covers where it comes from, the plan, the
+    # versions and the data of its run, as a cell without a name.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -149,8 +149,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
         (origin,) = db.execute(
             f"SELECT {_ORIGIN.format('?')}", (values["run"],)
         ).fetchone()
-    # The origin is the plan, the versions and the data of the run: the digest of a
-    # result covers them as a cell without a name.
+    # The origin is the plan, the versions and the data of the run: the digest
+    # of a result covers them as a cell without a name.
     values["digest"] = _digest({**values, "": origin})
     assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
@@ -344,8 +344,9 @@ def moment(text: str) -> str:
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
     """Return the stored values of these measures; an empty mapping if none are stored.
 
-    Raise a ValueError for other measures, and for a value that is no float or is
-    infinite. NaN is allowed, because a measure may be undefined for a single query.
+    Raise a ValueError for other measures, and for a value that is no float or
+    is infinite. NaN is allowed, because a measure may be undefined for a single
+    query.
     """
     sequence([*values.values()], float)
     has_other_names = bool(values) and set(values) != set(names)
@@ -364,14 +365,14 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    `joined` has the rows one after the other, and ``sizes`` the number of columns of
-    each row.
+    `joined` has the rows one after the other, and ``sizes`` the number of
+    columns of each row.
     """
     if not joined.size:
         return
     in_range = joined.min() >= 0 and joined.max() < n
-    # Row r has the numbers from r n to r n + n - 1, so only equal columns of one row
-    # become equal numbers.
+    # Row r has the numbers from r n to r n + n - 1, so only equal columns of
+    # one row become equal numbers.
     numbers_in_rows = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
     if not in_range or (numbers_in_rows[1:] == numbers_in_rows[:-1]).any():
         raise ValueError(f"expected distinct columns of {n}")

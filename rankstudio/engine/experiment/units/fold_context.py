@@ -108,8 +108,8 @@ class MeasuredPath(NamedTuple):
     ----------
     path : PathResult
     queries : tuple of ndarray of shape (K, Q)
-        Values in the validation part, in each inner fold, or in left-out queries; none
-        if no measure selects.
+        Values in the validation part, in each inner fold, or in left-out
+        queries; none if no measure selects.
     """
 
     path: PathResult
@@ -119,17 +119,17 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Return the training part of a fold for methods, with the features of the validation part.
 
-    A large part is divided into shards, ranges of queries that `executor` processes at
-    a time. The labels of the validation part are not included.
+    A large part is divided into shards, ranges of queries that `executor`
+    processes at a time. The labels of the validation part are not included.
 
-    The features of the validation part are for methods that compare densities at its
-    documents.
+    The features of the validation part are for methods that compare densities
+    at its documents.
 
     Raises
     ------
     DatasetError
-        For features with magnitudes beyond the range of the arithmetic; the message
-        names the feature.
+        For features with magnitudes beyond the range of the arithmetic; the
+        message names the feature.
     """
     # Sparse data.
     train = fold.train
@@ -197,8 +197,8 @@ class FoldContext:
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
-        # Compute the ranks of the document ids now: shards in other processes do not
-        # have the ids.
+        # Compute the ranks of the document ids now: shards in other processes
+        # do not have the ids.
         self.train.grading.find_now(
             by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID
         )
@@ -212,8 +212,8 @@ class FoldContext:
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
-        # results that units share: selections by the parameters of a selector, and
-        # whether a measure is the same for every ranking
+        # results that units share: selections by the parameters of a selector,
+        # and whether a measure is the same for every ranking
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -263,8 +263,9 @@ class FoldContext:
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a feature and
-        # labels means nothing. MAP is a measure of the ranking in any case.
+        # A measure of the ranking is needed: the squared difference of a
+        # feature and labels means nothing. MAP is a measure of the ranking in
+        # any case.
         name = next(
             name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
         )
@@ -302,8 +303,8 @@ class FoldContext:
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step; yield progress, and each step with its measures on the validation part.
 
-        A step is a model with one more feature or iteration. Measures of left-out
-        queries are included if they select the model.
+        A step is a model with one more feature or iteration. Measures of
+        left-out queries are included if they select the model.
         """
         # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
@@ -376,8 +377,8 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return the steps of a unit and their measures as a path, before tests against the best model.
 
-        `measured_steps` are those that :meth:`work` has yielded. The measures in each
-        query were kept there, and are discarded here.
+        `measured_steps` are those that :meth:`work` has yielded. The measures
+        in each query were kept there, and are discarded here.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -400,16 +401,16 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return a path of steps with their measures, and the selection measure in each query.
 
-        `values` has shape (K,) for each measure, and `queries` shape (K, Q) for K steps
-        and Q queries, or is None if no measure selects. If left-out queries select,
-        their values take the place of ``queries``.
+        `values` has shape (K,) for each measure, and `queries` shape (K, Q) for
+        K steps and Q queries, or is None if no measure selects. If left-out
+        queries select, their values take the place of ``queries``.
         """
         errors: Mapping[str, Floats] = {}
         if self._left_out_queries:
             errors = self._left_out_queries.standard_errors(unit)
             queries = self._left_out_queries.queries(unit)
-        # The values by which a selector compared features are stored once for all paths
-        # with the same selection.
+        # The values by which a selector compared features are stored once for
+        # all paths with the same selection.
         path = PathResult(
             unit=unit,
             steps=packed(steps, self._comparison_rows(unit)),
@@ -423,8 +424,8 @@ class FoldContext:
     def _with_tests(self, measured: MeasuredPath) -> PathResult:
         """Return a path with the p of each model against the best one, and the standard error for "one-se".
 
-        The path alone then determines which of its models a rule chooses, so that a
-        study can keep only this model of a boosting.
+        The path alone then determines which of its models a rule chooses, so
+        that a study can keep only this model of a boosting.
         """
         path, queries = measured
         plan = self.plan
@@ -434,8 +435,8 @@ class FoldContext:
             p_values=p_values(plan, path, queries),
             choices=self._choices(path, queries),
         )
-        # Only this rule needs a standard error, and inner folds have computed their
-        # own: there, `queries` has an entry per inner fold.
+        # Only this rule needs a standard error, and inner folds have computed
+        # their own: there, `queries` has an entry per inner fold.
         best = (
             best_position(plan, path)
             if plan.rule == ONE_SE and len(queries) == 1
@@ -455,12 +456,12 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
-        They show later how much the choice depends on the queries. None if validation
-        queries do not choose. `queries` has the selection measure in each query, shape
-        (K, Q), for K steps.
+        They show later how much the choice depends on the queries. None if
+        validation queries do not choose. `queries` has the selection measure in
+        each query, shape (K, Q), for K steps.
 
-        Models that a study does not store completely are measured here, so that a
-        resumed run has the same values.
+        Models that a study does not store completely are measured here, so that
+        a resumed run has the same values.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -489,8 +490,8 @@ class FoldContext:
 
         It gives {} if no such measure selects the model.
 
-        The function is a generator: it yields progress, and
-        returns the measures.
+        The function is a generator: it yields progress, and returns the
+        measures.
         """
         left_out = self._left_out_queries
         if left_out is None:
@@ -520,11 +521,11 @@ class FoldContext:
         ------
         WorkProgress or dict of str to float
             Progress events, and the measures of each step by names such as
-            "leave-query-out MAP". They are identical to those of a run with one of
-            these measures as its criterion.
+            "leave-query-out MAP". They are identical to those of a run with one
+            of these measures as its criterion.
         """
-        # Only the convention and the measures of this plan are used; any of them may
-        # select.
+        # Only the convention and the measures of this plan are used; any of
+        # them may select.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -597,8 +598,8 @@ class FoldContext:
     ) -> dict[str, Floats]:
         """Return each measure in each validation query, by models chosen without this query.
 
-        Each array has shape (Q,) for Q queries. The result is {} without a validation
-        part; see `rankstudio.engine.experiment.results.cross_fit`.
+        Each array has shape (Q,) for Q queries. The result is {} without a
+        validation part; see `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
@@ -627,9 +628,9 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield progress and the steps of a unit, not yet measured.
 
-        They are the models of the method, or those of the final ranker, one for each
-        set of features that the method selects. The latter have the values by which the
-        method compared features.
+        They are the models of the method, or those of the final ranker, one for
+        each set of features that the method selects. The latter have the values
+        by which the method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -729,8 +730,9 @@ class FoldContext:
             comparison_values = comparisons(
                 steps, is_growing, entry.candidate_score, divisor
             )
-            # Only estimators whose catalog entry "combines" have this attribute. There
-            # are as many sums as steps that were used: the path may have ended early.
+            # Only estimators whose catalog entry "combines" have this
+            # attribute. There are as many sums as steps that were used: the
+            # path may have ended early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -747,8 +749,8 @@ class FoldContext:
     def _selection_key(self, unit: Unit) -> str:
         """Return a text that is equal for units with the same selection of features.
 
-        It has all parameters of the method, except those that only concern its own
-        ranking.
+        It has all parameters of the method, except those that only concern its
+        own ranking.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -763,10 +765,11 @@ class FoldContext:
 class NestedFold(FoldContext):
     """A fold whose models are validated by inner folds, and trained on its whole training part.
 
-    The path of a unit has the steps of the whole training part. The validation measures
-    of each step are averages over the models of the same size in the inner folds, each
-    trained without its validation queries. Selecting among steps by their measures is
-    therefore a cross-validation, and the selected model is already trained.
+    The path of a unit has the steps of the whole training part. The validation
+    measures of each step are averages over the models of the same size in the
+    inner folds, each trained without its validation queries. Selecting among
+    steps by their measures is therefore a cross-validation, and the selected
+    model is already trained.
 
     Notes
     -----
@@ -802,9 +805,10 @@ class NestedFold(FoldContext):
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
-        # Train on all queries; validation measures are means over the inner folds. The
-        # last iteration of an optimiser corresponds to the last one on each inner fold,
-        # so a step is pending until the next one shows that it is not the last.
+        # Train on all queries; validation measures are means over the inner
+        # folds. The last iteration of an optimiser corresponds to the last one
+        # on each inner fold, so a step is pending until the next one shows that
+        # it is not the last.
         pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
@@ -821,8 +825,8 @@ class NestedFold(FoldContext):
     ) -> MeasuredPath:
         """Train on the inner folds and on all queries, and return the path with inner measures.
 
-        It has the same numbers as :meth:`work`. `follow` receives every step and
-        progress event, and ends the work by raising.
+        It has the same numbers as :meth:`work`. `follow` receives every step
+        and progress event, and ends the work by raising.
         """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
@@ -862,8 +866,9 @@ class NestedFold(FoldContext):
 
         Each array has shape (Q,) for the Q queries of all inner folds.
 
-        A query is measured by the models of its inner fold, which were also trained
-        without the query. Empty if the paths do not keep these measures.
+        A query is measured by the models of its inner fold, which were also
+        trained without the query. Empty if the paths do not keep these
+        measures.
         """
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None
@@ -880,16 +885,16 @@ class NestedFold(FoldContext):
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the queries of the inner folds.
 
-        The corresponding models of the inner folds are measured in each of their
-        queries.
+        The corresponding models of the inner folds are measured in each of
+        their queries.
 
-        `queries` has the selection measure in each query, shape (K, Q), for each inner
-        fold.
+        `queries` has the selection measure in each query, shape (K, Q), for
+        each inner fold.
         """
         # The inner paths are not needed after this, so they are removed.
         inner = self._inner_paths.pop(path.unit.position)
-        # In leave-query-out each query is a fold: measures in each query would take too
-        # much memory.
+        # In leave-query-out each query is a fold: measures in each query would
+        # take too much memory.
         is_too_large = parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT
         if not queries or not is_chosen_on_validation(self.plan) or is_too_large:
             return None
@@ -917,8 +922,8 @@ class NestedFold(FoldContext):
         """The inner folds, each ready for any number of units."""
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        # A leave-query-out measure is that of the whole training part: inner folds have
-        # the plain measure.
+        # A leave-query-out measure is that of the whole training part: inner
+        # folds have the plain measure.
         validation_plan = plan.changed(select_by=plan.chosen_by)
         return tuple(
             FoldContext(validation_plan, fold, group_training(fold)) for fold in folds
@@ -941,22 +946,22 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        # Left-out measures of the whole training part are kept beside those of the
-        # inner folds.
+        # Left-out measures of the whole training part are kept beside those of
+        # the inner folds.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        # Left-out queries, if they select; otherwise the validation queries of the
-        # inner folds.
+        # Left-out queries, if they select; otherwise the validation queries of
+        # the inner folds.
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the feature that ranks best alone, and its measures.
 
-        Its validation measures are the means over the inner folds, each with a best
-        feature of its own.
+        Its validation measures are the means over the inner folds, each with a
+        best feature of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -974,9 +979,10 @@ class NestedFold(FoldContext):
 class _InnerPaths:
     """The paths of one combination on the inner folds.
 
-    A step of the whole training part has an x-value, its number of features or rounds.
-    On an inner path, the last step with at most this x-value corresponds to it. To the
-    last iteration of an optimiser corresponds the last iteration on each inner path.
+    A step of the whole training part has an x-value, its number of features or
+    rounds. On an inner path, the last step with at most this x-value
+    corresponds to it. To the last iteration of an optimiser corresponds the
+    last iteration on each inner path.
     """
 
     measured: Sequence[MeasuredPath]
@@ -999,9 +1005,9 @@ class _InnerPaths:
 
         Each array has shape (K,) for the K steps.
         """
-        # For each step: the values of each measure on the k inner folds. A step is
-        # found on an inner path by its number of features or rounds; the last iteration
-        # of an optimiser, by being the last.
+        # For each step: the values of each measure on the k inner folds. A step
+        # is found on an inner path by its number of features or rounds; the
+        # last iteration of an optimiser, by being the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)
@@ -1019,8 +1025,8 @@ class _InnerPaths:
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
 
-        K counts the steps of the path, Q the validation queries of the inner fold. The
-        result is () if no measure selects.
+        K counts the steps of the path, Q the validation queries of the inner
+        fold. The result is () if no measure selects.
         """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
@@ -1031,8 +1037,8 @@ class _InnerPaths:
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
-            # An inner path may have no model that is as small as that of the first
-            # steps.
+            # An inner path may have no model that is as small as that of the
+            # first steps.
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
             fold_values.append(
@@ -1063,8 +1069,9 @@ class _InnerPaths:
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
 
-        `x_value` is the step's number of features or rounds, and `final` is True for
-        the last iteration. NaN for an inner fold without a corresponding step.
+        `x_value` is the step's number of features or rounds, and `final` is
+        True for the last iteration. NaN for an inner fold without a
+        corresponding step.
         """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
@@ -1085,8 +1092,8 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
     """Return the index of the last step whose x-value is at most a given one.
 
-    `x_values`, shape (K,), has those of the K steps. The result is None if the first
-    step lies beyond.
+    `x_values`, shape (K,), has those of the K steps. The result is None if the
+    first step lies beyond.
     """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
@@ -1141,11 +1148,12 @@ def _until_constant(
 ) -> Generator[Step | WorkProgress, None, None]:
     """Yield a selector's steps and progress until only constant features are left.
 
-    Selectors put features that are constant within every query behind all others; their
-    weights are 0. Constant features that are pinned are selected nevertheless.
+    Selectors put features that are constant within every query behind all
+    others; their weights are 0. Constant features that are pinned are selected
+    nevertheless.
 
-    `parameters` are those of the method, and `feature_ids`, shape (n,), has the 1-based
-    id of each column.
+    `parameters` are those of the method, and `feature_ids`, shape (n,), has the
+    1-based id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1163,8 +1171,9 @@ def _selectable_columns(
 ) -> set[int]:
     """Return the columns that a path selects before it ends.
 
-    They vary within queries and are not banned, or are pinned. `varies`, shape (n,),
-    says which columns vary; `feature_ids`, shape (n,), has their 1-based ids.
+    They vary within queries and are not banned, or are pinned. `varies`, shape
+    (n,), says which columns vary; `feature_ids`, shape (n,), has their 1-based
+    ids.
     """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():

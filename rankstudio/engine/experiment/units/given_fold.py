@@ -82,8 +82,8 @@ def given_folds(
     Raises
     ------
     DataError
-        If the files cannot be read, do not fit the data, or differ from those of the
-        plan.
+        If the files cannot be read, do not fit the data, or differ from those
+        of the plan.
     PlanError
         If the plan names a fold without a file.
     """
@@ -112,8 +112,8 @@ def plan_of_given(
     Raises
     ------
     DataError
-        If the files cannot be read or do not fit the data, or there are no documents to
-        measure models on.
+        If the files cannot be read or do not fit the data, or there are no
+        documents to measure models on.
     """
     location = location.absolute()
     files = _find_given_files(method, location, dataset)
@@ -154,8 +154,8 @@ def _find_given_files(
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     """Return the model by which a plan ranks in each fold, by fold number, and a note on them.
 
-    The note has the sentences for the user, or is "". Scores from files, and the order
-    of the documents, count as models, too.
+    The note has the sentences for the user, or is "". Scores from files, and
+    the order of the documents, count as models, too.
     """
     # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
@@ -188,8 +188,8 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
             n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()
         }, ""
 
-    # Models are checked against the data; what does not prevent their use becomes a
-    # note.
+    # Models are checked against the data; what does not prevent their use
+    # becomes a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(
@@ -231,8 +231,8 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return a user's scores as the only step, or model, of a path.
 
-    `scores` has the scores of the documents, shape (m,), by the name of their part:
-    "test".
+    `scores` has the scores of the documents, shape (m,), by the name of their
+    part: "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
@@ -331,8 +331,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     plan : Plan
         Plan of the measures.
     dataset : FoldedDataset
-        Data of the plan. Models trained on other data are assumed not to have seen the
-        queries.
+        Data of the plan. Models trained on other data are assumed not to have
+        seen the queries.
 
     Notes
     -----
@@ -351,8 +351,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         number = model.origin.get("fold")
         if not _has_same_data(model, plan, dataset):
             continue
-        # A model of all queries has seen every query; a model of a fold has seen its
-        # training part.
+        # A model of all queries has seen every query; a model of a fold has
+        # seen its training part.
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
@@ -390,8 +390,8 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     name : str
         Name of the model.
     counts : Mapping of int to tuple of int
-        By fold number: how many measured queries the model was trained on, and how many
-        are measured.
+        By fold number: how many measured queries the model was trained on, and
+        how many are measured.
     """
     n_seen = sum(n for n, _ in counts.values())
     n_measured = sum(n for _, n in counts.values())

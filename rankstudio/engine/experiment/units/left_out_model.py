@@ -16,8 +16,8 @@ def regularization_of(
 ) -> float | None:
     """Return λ of a model that minimises the leave-query-out error of RankRLS; otherwise None.
 
-    λ is its regularization. Only of such a model can the error of a changed set of
-    features be computed exactly.
+    λ is its regularization. Only of such a model can the error of a changed set
+    of features be computed exactly.
     """
     entry = plan.ranker_entry or plan.entry
     # The error is that of pairs of documents of the same query, whole queries left out.
@@ -29,8 +29,8 @@ def regularization_of(
     has_one_query = data.ptr.size == 2
     if entry.given or has_other_pairs or lacks_preferences or has_one_query:
         return None
-    # Kernel RankRLS has the same criterion, but of other features than those of the
-    # data.
+    # Kernel RankRLS has the same criterion, but of other features than those of
+    # the data.
     is_linear = "kernel" not in parameters and entry.criterion == LEAVE_QUERY_OUT
     return (
         float(parameters["regularization"])

@@ -72,8 +72,8 @@ class MeasuredPart(ScoredPart):
     ) -> MeasuredSteps:
         """Return the mean measures of a path's K models, shape (K,) each.
 
-        The values of `stored_measure` in each query, shape (K, Q), are returned as
-        well; None without such a measure.
+        The values of `stored_measure` in each query, shape (K, Q), are returned
+        as well; None without such a measure.
         """
         mean_tables = []
         query_values = []
@@ -103,8 +103,8 @@ class MeasuredPart(ScoredPart):
         The models need not be those of consecutive steps.
         """
         linear = all(step.linear for step in steps)
-        # Blocks of linear models are scored together; others one by one, each from its
-        # beginning.
+        # Blocks of linear models are scored together; others one by one, each
+        # from its beginning.
         tables = list(self._tables(steps) if linear else map(self._row, steps))
         return {
             name: np.concatenate([table[name] for table in tables])
@@ -129,8 +129,8 @@ class MeasuredPart(ScoredPart):
         """
         rows: list[dict[str, Floats]] = []
         scores: Floats | None = None
-        # The scores of an additive model are those of the step before it plus a new
-        # term, so all earlier steps are scored.
+        # The scores of an additive model are those of the step before it plus a
+        # new term, so all earlier steps are scored.
         for position in range(positions[-1] + 1) if steps[0].additive else positions:
             scores = self.scores(steps[position], scores)
             if position in positions:
@@ -171,8 +171,8 @@ class MeasuredPart(ScoredPart):
 class LeftOutQueries:
     """The training queries of a fold, each measured by a model that is trained without the query.
 
-    On a path of selected features, the selection is not repeated without each query: it
-    used all queries.
+    On a path of selected features, the selection is not repeated without each
+    query: it used all queries.
 
     Parameters
     ----------
@@ -203,9 +203,10 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model on left-out queries, by name, with progress.
 
-        `ranker` is trained anew on the features of the step, without each query or
-        pair. The standard errors of the measures, and the values of the selection
-        measure in each query, are stored for `standard_errors` and `queries`.
+        `ranker` is trained anew on the features of the step, without each query
+        or pair. The standard errors of the measures, and the values of the
+        selection measure in each query, are stored for `standard_errors` and
+        `queries`.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
@@ -234,8 +235,8 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, Floats]]:
         """Return the measures of the only query, shape (1,) each.
 
-        Each pair of documents is ranked by a model trained on these columns without the
-        pair.
+        Each pair of documents is ranked by a model trained on these columns
+        without the pair.
         """
         plan = self._plan
         query_data = self._train.whole(
@@ -262,8 +263,8 @@ class LeftOutQueries:
         """Return each measure in each query, shape (Q,), by a model trained without the query."""
         train = self._train
         plan = self._plan
-        # Several shards are scored one by one if the method supports this; otherwise
-        # all documents must fit into memory.
+        # Several shards are scored one by one if the method supports this;
+        # otherwise all documents must fit into memory.
         scorer = (
             (yield from ranker.left_out_scorer(train, columns))
             if train.several

@@ -24,12 +24,12 @@ PIECE = 1 << 18
 class ScoredPart:
     """A part whose documents are scored by models.
 
-    The documents of a part with one shard are copied once, with a row per feature, for
-    all models. Larger parts are read again for each model, or for several models at
-    once: `PIECE` values at a time, and only features with weights. Each thread holds a
-    piece and a copy of it, regardless of the memory limit. The scores have the same
-    bits. Sparse features stay sparse, except for a nonlinear model that needs all
-    features.
+    The documents of a part with one shard are copied once, with a row per
+    feature, for all models. Larger parts are read again for each model, or for
+    several models at once: `PIECE` values at a time, and only features with
+    weights. Each thread holds a piece and a copy of it, regardless of the
+    memory limit. The scores have the same bits. Sparse features stay sparse,
+    except for a nonlinear model that needs all features.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class ScoredPart:
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a step's model, shape (m,), one per document.
 
-        ``previous_scores``, of the same shape, are those of the previous step, to which
-        an additive model only adds a term.
+        ``previous_scores``, of the same shape, are those of the previous step,
+        to which an additive model only adds a term.
         """
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
 
-        # Sparse values, or dense values that fit into memory. `_columns` is a copy of
-        # the documents with a row per feature.
+        # Sparse values, or dense values that fit into memory. `_columns` is a
+        # copy of the documents with a row per feature.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(

@@ -47,20 +47,20 @@ class SinglePath:
         dataset : FoldedDataset
             Data of the plan.
         explicit_parameters : container of str
-            Parameters that were given explicitly; the others use the method's default
-            instead of the grid.
+            Parameters that were given explicitly; the others use the method's
+            default instead of the grid.
 
         Raises
         ------
         PlanError
-            If a parameter has several values, the fold does not exist, or the method
-            does not support preferences.
+            If a parameter has several values, the fold does not exist, or the
+            method does not support preferences.
         DataError
             If the preferences do not fit the data.
         """
         default_method = plan.entry.load()()
-        # An adapter of another library's method has no attribute for a parameter: the
-        # first value is used.
+        # An adapter of another library's method has no attribute for a
+        # parameter: the first value is used.
         grids = {
             p.name: (getattr(default_method, p.name, p.values(p.default)[0]),)
             for p in plan.entry.grids

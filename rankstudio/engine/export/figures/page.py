@@ -58,8 +58,8 @@ _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
 _DPI = 288.0  # resolution at which texts are measured; nothing is painted with it
-# Ticks, widths of numbers and the size of the area depend on each other, but settle in
-# a few rounds.
+# Ticks, widths of numbers and the size of the area depend on each other, but
+# settle in a few rounds.
 _MAX_LAYOUT_ROUNDS = 4
 
 
@@ -78,15 +78,15 @@ class FigurePage:
     entries : list of Entry
         Entries of the legend, in order.
     fitters : list of callable
-        Called with width and height of the area whenever these change, to write labels
-        that fit.
+        Called with width and height of the area whenever these change, to write
+        labels that fit.
     """
 
     def __init__(self, style: FigureStyle) -> None:
         """Make an empty page, with one plot area without a frame.
 
-        `entries` will have the entries of the legend, and `fitters` functions that
-        adapt labels to the width and height of the area, in points.
+        `entries` will have the entries of the legend, and `fitters` functions
+        that adapt labels to the width and height of the area, in points.
         """
         self.style = style
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
@@ -166,8 +166,8 @@ class FigurePage:
     ) -> None:
         """Add an axis below, between two values, with its line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``, because there is nothing at k = −1,
-        left of k = 1.
+        Ticks of counts stay within ``tick_range``, because there is nothing at
+        k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -196,8 +196,8 @@ class FigurePage:
 
         def fit(width: float, _: float) -> None:
             """Write the title, in one or two lines, for this width of the area."""
-            # A title in the middle of the area may be wider than the area, up to the
-            # nearer edge of the page.
+            # A title in the middle of the area may be wider than the area, up
+            # to the nearer edge of the page.
             box = self.area.get_position()
             middle = self.style.width * (box.x0 + box.x1) / 2
             page_room = (
@@ -225,8 +225,8 @@ class FigurePage:
         Parameters
         ----------
         height : callable
-            Returns the height of the plot area, in points, by its width, unless the
-            style sets the height of the page.
+            Returns the height of the plot area, in points, by its width, unless
+            the style sets the height of the page.
         widest : float
             Maximum width of the area.
         """
@@ -298,8 +298,9 @@ class FigurePage:
     def _find_other_font(self, width: float, height: float) -> bool:
         """Choose another font for texts with characters that Inter does not have.
 
-        The labels are written for the area first, to know their characters. Return
-        whether they must be written again, because the font of some texts has changed.
+        The labels are written for the area first, to know their characters.
+        Return whether they must be written again, because the font of some
+        texts has changed.
 
         Nothing changes if no font has more of them.
         """
@@ -338,8 +339,9 @@ class FigurePage:
 
         A single legend would have columns of equal width.
         """
-        # Width of the sample beside a name, and of a row. A tuple of more than two
-        # artists is a strip of colors; a tuple of two is a line with its band.
+        # Width of the sample beside a name, and of a row. A tuple of more than
+        # two artists is a strip of colors; a tuple of two is a line with its
+        # band.
         em = self.style.em
         style = self.style
         has_strip = any(
@@ -400,8 +402,8 @@ class FigurePage:
     ) -> None:
         """Write as many ticks on an axis as fit without touching each other.
 
-        `room` is the length of the axis, in points. It is the x axis if there is a
-        `tick_range`, in which ticks of counts stay; otherwise the y axis.
+        `room` is the length of the axis, in points. It is the x axis if there
+        is a `tick_range`, in which ticks of counts stay; otherwise the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
@@ -520,8 +522,8 @@ def value_range(
 ) -> tuple[float, float]:
     """Return the visible range of an axis, padded at both ends.
 
-    It contains all values and the minimum range of the axis. `room` is the padding as a
-    share of the range.
+    It contains all values and the minimum range of the axis. `room` is the
+    padding as a share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:

@@ -1,10 +1,11 @@
 """Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
-Nothing of the clock, the machine, the user's settings or the version of a library is in
-a file: the same figure is the same bytes. Texts are texts: a PDF embeds the part of the
-font that it needs as TrueType, as many journals refuse Type 3, and an SVG names the
-font, so that labels can be searched, edited and read aloud. Outlines in their place
-would look the same on every screen, but say nothing.
+Nothing of the clock, the machine, the user's settings or the version of a
+library is in a file: the same figure is the same bytes. Texts are texts: a PDF
+embeds the part of the font that it needs as TrueType, as many journals refuse
+Type 3, and an SVG names the font, so that labels can be searched, edited and
+read aloud. Outlines in their place would look the same on every screen, but say
+nothing.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ def painting() -> Iterator[None]:
         looks.context(["default", _SETTINGS]),
         warnings.catch_warnings(),
     ):
-        # A character that the font lacks is painted as a box, but is part of the text
-        # of a PDF or SVG.
+        # A character that the font lacks is painted as a box, but is part of
+        # the text of a PDF or SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
         yield
 
@@ -402,8 +403,8 @@ class _SeriesPainter:
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line, or the points, of a series, and return it for the legend.
 
-        Points without neighbours always have a marker, because they have no line. For
-        print, a line has some markers at equal distances.
+        Points without neighbours always have a marker, because they have no
+        line. For print, a line has some markers at equal distances.
         """
         series = self._series
         em = self._style.em
@@ -428,9 +429,9 @@ class _SeriesPainter:
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
 
-        # Distance between markers, and of the first marker from the left, as shares of
-        # the width. Each series starts at another place, so that markers of lines close
-        # to each other do not cover each other.
+        # Distance between markers, and of the first marker from the left, as
+        # shares of the width. Each series starts at another place, so that
+        # markers of lines close to each other do not cover each other.
         spacing = 2.6 * em / self._style.width
         first = 0.5 * em * (self._index % _N_LOOKS) / self._style.width
         thickness = 1.0 if series.order is None or self._is_one_of_few else 0.8
@@ -615,8 +616,8 @@ def name_rows(
     visible_rows : range
         Rows whose names are written.
     spare : float
-        Width that nothing else needs: the names may take it, if it is more than their
-        usual share.
+        Width that nothing else needs: the names may take it, if it is more than
+        their usual share.
     """
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
     page.area.set_yticks(
@@ -800,8 +801,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
     """Return a map whose rows have their short texts if there is no room for the name of each.
 
-    A row needs a least height for its name. The rows have the height of the page, or
-    the greatest one of a map, without the titles: 4.2 lines.
+    A row needs a least height for its name. The rows have the height of the
+    page, or the greatest one of a map, without the titles: 4.2 lines.
     """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
@@ -812,10 +813,10 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     """Return the height of all rows of a map, in points.
 
-    Usually each name has its full line. Rows with a title are values on an axis, not
-    all of which need a name: together they are at most 0.62 of the page's width. Rows
-    with full names that also have short ones are as high as the names, but not much
-    more than a usual map.
+    Usually each name has its full line. Rows with a title are values on an
+    axis, not all of which need a name: together they are at most 0.62 of the
+    page's width. Rows with full names that also have short ones are as high as
+    the names, but not much more than a usual map.
     """
     n = max(1, len(figure.rows))
     usual_height = (2.0 if figure.written else ROW) * style.em
@@ -849,9 +850,9 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     """Paint the cells of a map, whose middles have whole numbers as coordinates.
 
-    Cells with written values have white gaps. Other cells reach under their neighbours
-    at the right and below, which are painted later: readers of PDF and SVG would show
-    the background between areas that only touch.
+    Cells with written values have white gaps. Other cells reach under their
+    neighbours at the right and below, which are painted later: readers of PDF
+    and SVG would show the background between areas that only touch.
     """
     # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style
@@ -1013,8 +1014,8 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """Write the names of columns; only every i-th if the columns are too narrow.
 
-    `cell` is the width of a column in points. If the names are consecutive numbers,
-    round numbers are written instead of every i-th.
+    `cell` is the width of a column in points. If the names are consecutive
+    numbers, round numbers are written instead of every i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
@@ -1081,8 +1082,8 @@ def _paint_color_bar(
     colors.outline.set_visible(False)
     assert colors.solids is not None  # only a map of lines has none
 
-    # Vector graphics instead of an image, with edges that hide the seams between the
-    # colours.
+    # Vector graphics instead of an image, with edges that hide the seams
+    # between the colours.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
 
     # Numbers beside the bar.

@@ -46,8 +46,8 @@ Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
 
 _MILLIMETRE = 72 / 25.4  # in points
-# For print, the hues of the screen in an order in which neighbours also differ much in
-# lightness, which is 0, 55, 30, 68, 40, 15 and 60 of 100.
+# For print, the hues of the screen in an order in which neighbours also differ
+# much in lightness, which is 0, 55, 30, 68, 40, 15 and 60 of 100.
 _PRINT_PALETTE = (
     "#000000",
     "#d9730d",
@@ -73,8 +73,8 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colours for a light screen; or dark colours for print that also differ in grey,
-        with dashes and markers.
+        Colours for a light screen; or dark colours for print that also differ
+        in grey, with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
     heading : str
@@ -185,8 +185,8 @@ def style_of(
     Parameters
     ----------
     width : str
-        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column", "page",
-        "slide", "poster".
+        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column",
+        "page", "slide", "poster".
     font : float, optional
         Text size in points; by default suited to the width.
     colors : {"light", "print"}

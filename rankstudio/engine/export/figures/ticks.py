@@ -8,12 +8,13 @@ from itertools import pairwise
 
 from rankstudio.engine.language import thousands_separator
 
-# A tick at an end of the range counts as inside, although the rounding of a quotient, a
-# few eps, may put it outside: 1e-9 of a step is more than that, and not visible.
+# A tick at an end of the range counts as inside, although the rounding of a
+# quotient, a few eps, may put it outside: 1e-9 of a step is more than that, and
+# not visible.
 _ROUNDING = 1e-9
 
-# Values with a smaller relative difference count as equal: the rounding of a sum of
-# many terms is some hundred eps, and their labels would need 13 digits.
+# Values with a smaller relative difference count as equal: the rounding of a
+# sum of many terms is some hundred eps, and their labels would need 13 digits.
 EQUAL = 1e-12
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -41,8 +42,8 @@ def nice_ticks(
 ) -> list[float]:
     """Return about ``count`` distinct round values in [low, high], ascending.
 
-    There are fewer if the range is so narrow that multiples of the step are equal as
-    floats.
+    There are fewer if the range is so narrow that multiples of the step are
+    equal as floats.
     """
     step = nice_step(high - low, count, steps)
     first = math.ceil(low / step - _ROUNDING)
@@ -71,16 +72,16 @@ def tick_labels(ticks: list[float]) -> list[str]:
         )  # as many as distinguish the ticks
         return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
-    # A tick at 0 may be some eps of a step, even a negative number: it is written
-    # without a minus.
+    # A tick at 0 may be some eps of a step, even a negative number: it is
+    # written without a minus.
     return [grouped(0.0 if abs(t) < step * 1e-6 else t, places) for t in ticks]
 
 
 def grouped(value: float, places: int = 0) -> str:
     """Return a number with its digits in groups of three, by the user's language, and a typographic minus.
 
-    If the language separates groups by a point, numbers with decimals are not grouped:
-    their decimals have a point, too.
+    If the language separates groups by a point, numbers with decimals are not
+    grouped: their decimals have a point, too.
     """
     separator = thousands_separator()
     if places and separator == ".":
@@ -91,8 +92,8 @@ def grouped(value: float, places: int = 0) -> str:
 def log_ticks(low: float, high: float, count: float) -> list[float]:
     """Return round values in [low, high], which is above 0, for a logarithmic axis.
 
-    Powers of ten, every second or third of them if there are many; 1, 2 and 5 times
-    each if there are few; otherwise the values of :func:`nice_ticks`.
+    Powers of ten, every second or third of them if there are many; 1, 2 and 5
+    times each if there are few; otherwise the values of :func:`nice_ticks`.
     """
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))

@@ -60,8 +60,8 @@ class Series:
     x, y : tuple of float
         Coordinates; values that are not finite leave gaps.
     low, high : tuple of float
-        Ends of an interval around each point, drawn as a band or as whiskers; empty for
-        none.
+        Ends of an interval around each point, drawn as a band or as whiskers;
+        empty for none.
     kind : {"line", "steps", "points", "area", "bars"}
     number : int
         Style number, from 0; equal numbers look the same in all figures.
@@ -141,8 +141,8 @@ class CurvesFigure:
     square : bool
         Whether both axes have the same range and scale, with the diagonal.
     bands : str
-        Meaning of the bands, for the legend; "" without bands, or if a name explains
-        them.
+        Meaning of the bands, for the legend; "" without bands, or if a name
+        explains them.
     """
 
     name: str
@@ -359,8 +359,8 @@ class MapFigure:
     named : tuple of str
         Names of the columns in a table; by default their title with each label.
     short_rows : tuple of str
-        Short names of rows, used if there is no space for the full ones; empty if there
-        always is.
+        Short names of rows, used if there is no space for the full ones; empty
+        if there always is.
     short_title : str
         Meaning of the short names.
     """
@@ -428,8 +428,9 @@ class OwnFigure(ABC):
     def paper(self, style: FigureStyle) -> Paper:
         """Return the laid-out figure; a `FigurePage` of :mod:`rankstudio.engine.export.figures.page` helps.
 
-        It is called within :func:`rankstudio.engine.export.figures.painter.painting`,
-        and imports matplotlib only there.
+        It is called within
+        :func:`rankstudio.engine.export.figures.painter.painting`, and imports
+        matplotlib only there.
         """
 
 

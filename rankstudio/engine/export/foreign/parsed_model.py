@@ -36,8 +36,8 @@ class ParsedModel:
         Weights by the number of the feature; empty for trees.
     trees : tuple of ScoreTree
     names : tuple of str
-        Names of the features in the order of their numbers, "" for a feature without a
-        name; empty if no feature has a name.
+        Names of the features in the order of their numbers, "" for a feature
+        without a name; empty if no feature has a name.
     numbering : {"column", "id", "set"}
         Meaning of the numbers of features, for a model without names.
     n_features : int
@@ -73,8 +73,8 @@ def flat_tree(
 ) -> ScoreTree:
     """Return the tree with a root, whose nodes are found by their keys, each once.
 
-    A split is a tuple of feature, threshold, and the keys of the low and the high
-    child.
+    A split is a tuple of feature, threshold, and the keys of the low and the
+    high child.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def flat_tree(
     UnreadableModelError
         If a number is not finite, or a node is reached twice.
     """
-    # Each split is a list of feature, threshold and the indices of its two children,
-    # which are entered later.
+    # Each split is a list of feature, threshold and the indices of its two
+    # children, which are entered later.
     splits: list[list[Any]] = []
     leaves: list[float] = []
 
-    # Key of a node, index of its parent, and the position of the node's index in the
-    # parent's list.
+    # Key of a node, index of its parent, and the position of the node's index
+    # in the parent's list.
     pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()
     while pending:
@@ -165,8 +165,8 @@ def tree_of_lists(
 def greatest_up_to(threshold: float) -> float:
     """Return the greatest double that is at most a threshold when rounded to a float.
 
-    A program that compares floats rounds a double to the nearest float; if two floats
-    are equally near, to the float whose last bit is 0.
+    A program that compares floats rounds a double to the nearest float; if two
+    floats are equally near, to the float whose last bit is 0.
     """
     low = nearest_float(threshold)
     # The threshold is beyond the range of floats.
@@ -214,8 +214,8 @@ def finite(program: str, value: object) -> float:
 def whole(program: str, value: object, least: int = 0) -> int:
     """Return a whole number of a file, which may be a text.
 
-    `least` is the smallest allowed number. UnreadableModelError is raised for anything
-    else.
+    `least` is the smallest allowed number. UnreadableModelError is raised for
+    anything else.
     """
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))

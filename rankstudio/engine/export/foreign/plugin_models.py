@@ -41,8 +41,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     path : Path
         File of a model.
     dataset : FoldedDataset
-        Data whose features are the inputs of the model. Only its reader knows which
-        features it uses.
+        Data whose features are the inputs of the model. Only its reader knows
+        which features it uses.
 
     Raises
     ------
@@ -65,8 +65,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
 
-    # The model keeps the content of the file, which the plug-in reads when it scores.
-    # There is one: `may_be_plugin_model` has compared the ending.
+    # The model keeps the content of the file, which the plug-in reads when it
+    # scores. There is one: `may_be_plugin_model` has compared the ending.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()

@@ -138,8 +138,8 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         high_child = _child_with_id(node, node["no"])
         for child in (low_child, high_child):
             nodes[id(child)] = child
-        # XGBoost goes low for values below the threshold, RankStudio for values up to
-        # it.
+        # XGBoost goes low for values below the threshold, RankStudio for values
+        # up to it.
         number = numbers.setdefault(str(node["split"]), len(numbers))
         threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
         return number, threshold, id(low_child), id(high_child)
@@ -179,9 +179,9 @@ def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in CatBoost's JSON, with symmetric or other trees.
 
-    In a symmetric tree, a value above the border of a split sets a bit of the leaf's
-    number: the first split sets the lowest bit. Values and borders are compared as
-    floats.
+    In a symmetric tree, a value above the border of a split sets a bit of the
+    leaf's number: the first split sets the lowest bit. Values and borders are
+    compared as floats.
     """
     try:
         # Trees use the index among numeric features; columns count all features.
@@ -233,8 +233,8 @@ def _symmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost with one split for all nodes of a level.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each numeric
-    feature.
+    Its leaves are multiplied by `scale`; `columns` has the column of each
+    numeric feature.
     """
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
@@ -244,8 +244,8 @@ def _symmetric_tree(
     def node_of(key: Any) -> Split | float:
         """Return the node with a key: its level, and the bits of the levels above.
 
-        Levels count down to 0 from that of the last split, the root's. The bits of all
-        levels together are the number of a leaf.
+        Levels count down to 0 from that of the last split, the root's. The bits
+        of all levels together are the number of a leaf.
         """
         level, leaf = key
         if level < 0:
@@ -260,8 +260,8 @@ def _asymmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost whose nodes have splits of their own.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each numeric
-    feature.
+    Its leaves are multiplied by `scale`; `columns` has the column of each
+    numeric feature.
     """
     nodes: dict[int, Any] = {id(tree): tree}
 

@@ -79,31 +79,31 @@ class ModelFormat:
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
         Scores documents with the files alone, given the inputs of the function.
     linear, trees, scales, sums : bool
-        Whether it supports weighted sums, sums of trees, scaling within a query, and
-        trees that split on sums of features.
+        Whether it supports weighted sums, sums of trees, scaling within a
+        query, and trees that split on sums of features.
     single : str
-        Program that computes in single precision or prints few digits; "" if all
-        doubles are preserved.
+        Program that computes in single precision or prints few digits; "" if
+        all doubles are preserved.
     extra : str
         Extra of the package that installs a required library.
     beside : str
         Ending of a second file; "" if there is none.
     has_origin_file : bool
-        Whether the file of a weighted sum has no place for a text, so that its origin
-        is in another file.
+        Whether the file of a weighted sum has no place for a text, so that its
+        origin is in another file.
     prints : int
-        Significant digits or decimals of printed scores; 0 if scores are passed on
-        unrounded.
+        Significant digits or decimals of printed scores; 0 if scores are passed
+        on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
-        Forms of the function with the same ranking, the preferred one first, if values
-        matter to the program.
+        Forms of the function with the same ranking, the preferred one first, if
+        values matter to the program.
     fitted : str
         Description of changes to the function, with the reason.
     engine : str
         Search engine whose feature sets give definitions; "" without one.
     readers : Readers
-        Kind of the programs that read the files: formats are offered in the order of
-        these kinds.
+        Kind of the programs that read the files: formats are offered in the
+        order of these kinds.
     package : str
         Package that the format comes from; "" for RankStudio's own.
     """
@@ -135,8 +135,8 @@ class ModelFormat:
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether its inputs are scaled
-            within a query.
+            Whether the model is a weighted sum, and whether its inputs are
+            scaled within a query.
         kind : str
             Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
         """
@@ -175,8 +175,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin, which is then written
-        # to a second file.
+        # The file of a weighted sum has no place for its origin, which is then
+        # written to a second file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -187,8 +187,8 @@ class ModelFormat:
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of files by their endings.
 
-        These are the given path, whose ending is written "" here, and others next to
-        it.
+        These are the given path, whose ending is written "" here, and others
+        next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.has_origin_file else ""])
         return {

@@ -43,8 +43,8 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         """Return the scores that the plug-in's reader computes from the file.
 
-        The key "" of `files` is the file itself. The result has shape (m,), one score
-        per document.
+        The key "" of `files` is the file itself. The result has shape (m,), one
+        score per document.
 
         Uses `entry`, `package`, `version` and `name` of the plug-in's format.
         """

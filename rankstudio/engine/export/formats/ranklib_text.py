@@ -51,11 +51,11 @@ def _node_lines(
 ) -> list[str]:
     """Return the lines of a node and of the nodes below it.
 
-    `side` is "left" or "right" of the parent, "" for the root; `numbers` has RankLib's
-    number of each input.
+    `side` is "left" or "right" of the parent, "" for the root; `numbers` has
+    RankLib's number of each input.
 
-    A node is a number, for a leaf, or a tuple of input, threshold, and the nodes for
-    values up to the threshold and above it.
+    A node is a number, for a leaf, or a tuple of input, threshold, and the
+    nodes for values up to the threshold and above it.
     """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
@@ -74,8 +74,8 @@ def _node_lines(
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     """Score documents with a model in RankLib's text.
 
-    `columns` has the column of each of RankLib's feature numbers; the result has shape
-    (m,).
+    `columns` has the column of each of RankLib's feature numbers; the result
+    has shape (m,).
     """
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR_HEADER):

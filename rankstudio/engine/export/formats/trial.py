@@ -29,8 +29,9 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
     """Return the weighted sum of columns for m documents, shape (m,).
 
-    The terms are added one after the other in a type of numbers, as the other program
-    does. `X` has shape (m, k); `weights` has pairs of a column and its weight.
+    The terms are added one after the other in a type of numbers, as the other
+    program does. `X` has shape (m, k); `weights` has pairs of a column and its
+    weight.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -44,8 +45,8 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
     The trees are added one after the other, as the other program does.
 
-    A tree is a number, for a leaf, or a tuple of column, threshold, and the trees for
-    values up to the threshold and above it.
+    A tree is a number, for a leaf, or a tuple of column, threshold, and the
+    trees for values up to the threshold and above it.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -75,8 +76,8 @@ def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> Non
 class Trial:
     """A folder with generated code, and the processes that compile and run it.
 
-    Nothing from it is loaded into this process, because names in a model could contain
-    code that is compiled.
+    Nothing from it is loaded into this process, because names in a model could
+    contain code that is compiled.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            Command without its last two arguments, which are added: the file of the
-            documents, and that of the scores. Both contain doubles.
+            Command without its last two arguments, which are added: the file of
+            the documents, and that of the scores. Both contain doubles.
         X : ndarray of shape (m, k)
             Values of m documents, one column per input of the model.
 

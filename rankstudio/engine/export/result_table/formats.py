@@ -52,8 +52,8 @@ _MAX_CELL_LENGTH = 32_767  # characters of a cell
 def latex_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table as a LaTeX float with caption above and notes below.
 
-    Columns are centred. Marks next to the numbers take no space, so that digits stay
-    aligned.
+    Columns are centred. Marks next to the numbers take no space, so that digits
+    stay aligned.
     """
     # Lines with the titles of the columns, below those of their groups.
     head = [
@@ -181,8 +181,8 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
     """Return a workbook with one sheet: caption, header, a row per run, notes.
 
-    A mark is part of its cell's number format, so that the cell contains only the
-    number; a deviation has its own column after the mean.
+    A mark is part of its cell's number format, so that the cell contains only
+    the number; a deviation has its own column after the mean.
 
     Raises
     ------

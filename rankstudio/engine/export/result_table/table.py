@@ -31,8 +31,8 @@ class ResultCell:
     mean : float
         Mean over the folds; NaN without a value.
     sd : float
-        Standard deviation over the folds (n - 1 in the denominator); NaN with fewer
-        than two.
+        Standard deviation over the folds (n - 1 in the denominator); NaN with
+        fewer than two.
     n : int
         Number of folds in which the measure is defined.
     p : float
@@ -149,8 +149,8 @@ class ResultTable:
     notes : tuple of str
         Notes on the numbers.
     mark_note : str
-        Legend of the marks: reference, test, correction and number of hypotheses; ""
-        without tests.
+        Legend of the marks: reference, test, correction and number of
+        hypotheses; "" without tests.
     corner : str
         Title of the first column.
     block_captions : tuple of str
@@ -200,8 +200,8 @@ class ResultTable:
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
         """Return the rank of each cell, by row: "best", "second" or "".
 
-        Cells are compared within their column and block. Means that are equal after
-        rounding have the same rank.
+        Cells are compared within their column and block. Means that are equal
+        after rounding have the same rank.
         """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
@@ -243,11 +243,11 @@ class ResultTable:
     ) -> tuple[list[str], list[list[str | float | None]]]:
         """Return header and rows of the table as plain values.
 
-        A column of means is followed by a column of deviations, and by a column of
-        corrected p, if the style requires them and they have any values.
+        A column of means is followed by a column of deviations, and by a column
+        of corrected p, if the style requires them and they have any values.
         """
-        # Columns of values for each column of the table: the mean, and what the style
-        # adds.
+        # Columns of values for each column of the table: the mean, and what the
+        # style adds.
         header = [self.corner]
         kinds = [
             ("", "mean"),

@@ -45,8 +45,8 @@ def description_of(entry: Method) -> dict[str, Any]:
             "least": score.least,
             "from_zero": score.from_zero,
         }
-    # The estimator, which is code, is left out. No name occurs twice, so the order of
-    # merging does not matter.
+    # The estimator, which is code, is left out. No name occurs twice, so the
+    # order of merging does not matter.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **{
@@ -87,8 +87,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
-    # A method without an estimator, marked as not present: it can be shown, but not
-    # run.
+    # A method without an estimator, marked as not present: it can be shown, but
+    # not run.
     entry = Method(
         **texts,
         description=Description(**description),
@@ -115,8 +115,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that the records of methods without
-    # it are the same as those of earlier versions.
+    # "summed" is only written where it is set, so that the records of methods
+    # without it are the same as those of earlier versions.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -144,8 +144,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     choices = values["choices"]
     if type(choices) is not list or len(choices) > _MAX_CHOICES:
         raise ValueError("expected a list of choices")
-    # Name and values of another parameter, with which alone this one has an effect;
-    # empty if it always has.
+    # Name and values of another parameter, with which alone this one has an
+    # effect; empty if it always has.
     only_with = values["only_with"]
     # A missing bound is None, because JSON has no infinity.
     return Parameter(

@@ -30,8 +30,8 @@ CAPABILITIES = (
 )
 """Abilities that an estimator may have: :class:`rankstudio.engine.methods.capabilities.Capabilities`.
 
-An entry declares ``exact_exchange`` if the method selects by the exact left-out error,
-so that best sets can be computed.
+An entry declares ``exact_exchange`` if the method selects by the exact left-out
+error, so that best sets can be computed.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
@@ -48,8 +48,8 @@ _ROUNDING = 1e-12
 class ScoreSource(Enum):
     """Where the score of each feature comes from in a step.
 
-    Steps do not contain the name and the unit of the score, because these are the same
-    for all steps, and a study would store them repeatedly.
+    Steps do not contain the name and the unit of the score, because these are
+    the same for all steps, and a study would store them repeatedly.
 
     Examples
     --------
@@ -75,11 +75,11 @@ class CandidateScore:
         Unit or context: "per document".
     source : ScoreSource
     least : bool
-        Whether the method selects the candidate with the smallest score, not the
-        largest.
+        Whether the method selects the candidate with the smallest score, not
+        the largest.
     from_zero : bool
-        Whether a worthless candidate has the score 0; ranking measures have no such
-        zero.
+        Whether a worthless candidate has the score 0; ranking measures have no
+        such zero.
 
     Examples
     --------
@@ -115,14 +115,14 @@ class CandidateScore:
         step : Step
             Step of a path on data with n features.
         divisor : float
-            Divisor of criteria, which makes those of different folds comparable. It
-            only divides drops of the criterion.
+            Divisor of criteria, which makes those of different folds
+            comparable. It only divides drops of the criterion.
 
         Returns
         -------
         ndarray of shape (n,)
-            NaN for features that were not candidates; all NaN if the step compares
-            none.
+            NaN for features that were not candidates; all NaN if the step
+            compares none.
         """
         n = step.coef.size
         # The score is the weight's size, the step's own score, or the drop of the criterion.
@@ -132,8 +132,8 @@ class CandidateScore:
             return np.full(n, np.nan)
         if self.source is ScoreSource.SCORE:
             return step.candidates
-        # The step has the criterion before it, and the criterion with each candidate. A
-        # drop that is only rounding counts as 0.
+        # The step has the criterion before it, and the criterion with each
+        # candidate. A drop that is only rounding counts as 0.
         drops = step.before - step.candidates
         return (
             np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops)
@@ -148,8 +148,8 @@ class CandidateScore:
 class StepKind(Enum):
     """Kind of a method's steps, and therefore the x axis of its curves.
 
-    If steps are iterations, only the last step can be selected; for all other kinds,
-    every step can.
+    If steps are iterations, only the last step can be selected; for all other
+    kinds, every step can.
 
     Examples
     --------
@@ -186,8 +186,8 @@ class Seconds:
     fit : float
         Seconds per combination of parameters.
     path : float
-        Seconds that the method takes as a final ranker, per combination, for all
-        numbers of features.
+        Seconds that the method takes as a final ranker, per combination, for
+        all numbers of features.
     slow : bool
         Whether a run takes a minute or more on data of usual size.
 
@@ -218,7 +218,8 @@ class Description:
         Objective or definition, with the paper's symbols; "" if words are clearer.
     bibtex : str
         Entries of BibTeX for ``rankstudio cite`` and reports; "" to make one of
-        citation and title. RankStudio's own are in ``resources/references.bib``.
+        citation and title. RankStudio's own are in
+        ``resources/references.bib``.
 
     Examples
     --------
@@ -241,14 +242,14 @@ class Criterion:
     Attributes
     ----------
     name : str
-        Axis title; "" if there is no criterion. If ``measured``, the name of the
-        measure.
+        Axis title; "" if there is no criterion. If ``measured``, the name of
+        the measure.
     per_document : bool
-        Whether the criterion is a sum over documents, which is divided by their number
-        to compare folds.
+        Whether the criterion is a sum over documents, which is divided by their
+        number to compare folds.
     measured : bool
-        Whether the criterion is the negative of a measure. The measure is then shown
-        instead.
+        Whether the criterion is the negative of a measure. The measure is then
+        shown instead.
 
     Examples
     --------
@@ -273,8 +274,8 @@ class Requirement:
     module : str
         Module that is imported; "" if the method needs no optional library.
     extra : str
-        Extra of RankStudio that installs the library; "" if pip installs it by the
-        module's name.
+        Extra of RankStudio that installs the library; "" if pip installs it by
+        the module's name.
 
     Examples
     --------
@@ -296,8 +297,9 @@ class Method:
     key, label : str
         Key for plans and the terminal; label for users.
     family : str
-        "selector" for methods that select features, "ranker" for methods that rank with
-        given features, "given" for an existing ranking, "model" for an existing model.
+        "selector" for methods that select features, "ranker" for methods that
+        rank with given features, "given" for an existing ranking, "model" for
+        an existing model.
     description : Description
         Paper, summary and formula.
     estimator : str
@@ -308,11 +310,11 @@ class Method:
         Criterion that the steps minimise, such as `LEAVE_QUERY_OUT`.
     step_kind : StepKind
     takes : tuple of str
-        Arguments of the estimator that come from the plan: "convention", "seed",
-        "groups".
+        Arguments of the estimator that come from the plan: "convention",
+        "seed", "groups".
     library : tuple of str
-        Arguments of the estimator that plans cannot set, only programs that call the
-        estimator.
+        Arguments of the estimator that plans cannot set, only programs that
+        call the estimator.
     candidate_score : CandidateScore or None
         Score by which the method compares candidates; None if it compares none.
     traits : tuple of str
@@ -322,16 +324,16 @@ class Method:
     requires : Requirement
         Optional library that the method needs.
     ranks_with : str
-        For a selector: label of the model that ranks with the selected features if
-        there is no final ranker; "" if this is the label of the selector.
+        For a selector: label of the model that ranks with the selected features
+        if there is no final ranker; "" if this is the label of the selector.
     greatest_label : float
         Maximum supported label.
     seconds : Seconds
-        Typical duration, for estimates before the first run; and whether the method is
-        slow.
+        Typical duration, for estimates before the first run; and whether the
+        method is slow.
     origin : Origin or None
-        Where the method's code comes from; None for a method of RankStudio itself. Set
-        by the registry.
+        Where the method's code comes from; None for a method of RankStudio
+        itself. Set by the registry.
 
     Examples
     --------
@@ -401,8 +403,8 @@ class Method:
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with the new features. The estimator has the weights
-        of the sums as ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features. The estimator has the
+        weights of the sums as ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
@@ -498,9 +500,9 @@ class Method:
     def final_ranker(self, ranker: Method | None) -> str:
         """Return the label of the method that ranks with the selected features.
 
-        That is ``ranker``, or for None the selector's own ranking model. A ``ranker``
-        with the label of the own model gets a longer label, because it has separate
-        settings.
+        That is ``ranker``, or for None the selector's own ranking model. A
+        ``ranker`` with the label of the own model gets a longer label, because
+        it has separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
@@ -553,8 +555,8 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # A method of a plug-in, a file or a command has a loader. It is imported by
-            # name, because it imports this module.
+            # A method of a plug-in, a file or a command has a loader. It is
+            # imported by name, because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

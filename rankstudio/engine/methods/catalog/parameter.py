@@ -54,10 +54,10 @@ MILLISECONDS = "milliseconds"
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Split the value of a parameter into individual values; return None if it is a single value.
 
-    A user may give several values, each of which is tried. Several values are a list,
-    or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. For
-    features and costs, each single value is a list, so several values are a list of
-    lists, or a text with bars: ``"25, 39 | 7"``.
+    A user may give several values, each of which is tried. Several values are a
+    list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared,
+    hinge"``. For features and costs, each single value is a list, so several
+    values are a list of lists, or a text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def _split_list(text: str) -> list[Any] | None:
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     """Return the numbers in a text with commas or ranges, or None for a single value.
 
-    Ranges such as "1..5" are expanded to numbers. Other items remain texts, which are
-    validated later. ``name`` is the parameter's, for errors.
+    Ranges such as "1..5" are expanded to numbers. Other items remain texts,
+    which are validated later. ``name`` is the parameter's, for errors.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -166,10 +166,10 @@ class Parameter:
     kind : Kind
         Kind of its values.
     default : object
-        Canonical default: a tuple of numbers for a grid, a number or None, a choice's
-        key, a bool, a measure's name, a tuple of feature ids, or for costs a tuple of
-        (id, cost) pairs or "milliseconds". Except for grids it is a single value; a
-        plan may contain a tuple of several values.
+        Canonical default: a tuple of numbers for a grid, a number or None, a
+        choice's key, a bool, a measure's name, a tuple of feature ids, or for
+        costs a tuple of (id, cost) pairs or "milliseconds". Except for grids it
+        is a single value; a plan may contain a tuple of several values.
     help : str
         Description in one or two sentences.
     symbol, source : str
@@ -185,26 +185,26 @@ class Parameter:
     none_names : tuple of str
         Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether the parameter concerns only the method's own ranking
-        model. Such a parameter is not used with a final ranker.
+        For a selector: whether the parameter concerns only the method's own
+        ranking model. Such a parameter is not used with a final ranker.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method, and its values for which this parameter has an
-        effect. With other values, this parameter is neither shown nor passed to the
-        estimator.
+        Another parameter of the method, and its values for which this parameter
+        has an effect. With other values, this parameter is neither shown nor
+        passed to the estimator.
     changes_criterion : bool
-        Whether each value defines another criterion, so that the criterion cannot
-        select among them.
+        Whether each value defines another criterion, so that the criterion
+        cannot select among them.
     basic : bool
-        Whether forms show the parameter in their first part. Parameters that most runs
-        leave at their defaults are under "More options".
+        Whether forms show the parameter in their first part. Parameters that
+        most runs leave at their defaults are under "More options".
     offers_several : bool
         Whether forms offer several values. False if all values give the same model.
     summed : bool
-        Whether sums and products of the choices may be given, such as "linear + 0.5 *
-        rbf"; see :mod:`rankstudio.engine.support.named_sums`.
+        Whether sums and products of the choices may be given, such as "linear +
+        0.5 * rbf"; see :mod:`rankstudio.engine.support.named_sums`.
     own_file : bool
-        Whether a CSV file may be given in place of a choice, or to an estimator an
-        array or a function. See :mod:`rankstudio.engine.methods.own_values`.
+        Whether a CSV file may be given in place of a choice, or to an estimator
+        an array or a function. See :mod:`rankstudio.engine.methods.own_values`.
 
     Examples
     --------
@@ -312,9 +312,9 @@ class Parameter:
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        The effect may depend on one other parameter. It is then enough that one of its
-        values is required for the effect, or one term of a value that is a sum, such as
-        "linear + rbf".
+        The effect may depend on one other parameter. It is then enough that one
+        of its values is required for the effect, or one term of a value that is
+        a sum, such as "linear + rbf".
         """
         if not self.only_with:
             return True
@@ -330,8 +330,8 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """Validate and return a single value that a program passes to an estimator.
 
-        Unlike values of users, numbers must not be texts. Numbers of numpy become
-        Python's.
+        Unlike values of users, numbers must not be texts. Numbers of numpy
+        become Python's.
 
         Raises
         ------
@@ -364,8 +364,8 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *earlier_keys, last = [key for key, _ in self.choices]
-                # The type is compared first: the comparison of an array with a text has
-                # no single truth value, and 1 == True.
+                # The type is compared first: the comparison of an array with a
+                # text has no single truth value, and 1 == True.
                 if any(
                     isinstance(value, type(key)) and value == key
                     for key in (*earlier_keys, last)
@@ -389,22 +389,22 @@ class Parameter:
                         f", or a sum or product such as {last} * {earlier_keys[0]}"
                     )
             case _:
-                # No estimator has an argument of another kind: ids of features become
-                # columns, for example.
+                # No estimator has an argument of another kind: ids of features
+                # become columns, for example.
                 raise AssertionError(self.kind)
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
         """Return a value in canonical form; several values are a tuple of at least two.
 
-        Several values are a list, or a text such as "50, 100"; their order is kept. A
-        grid of numbers is one value.
+        Several values are a list, or a text such as "50, 100"; their order is
+        kept. A grid of numbers is one value.
 
         Raises
         ------
         ParameterError
-            If it is out of range; the message names the parameter, the range and the
-            value.
+            If it is out of range; the message names the parameter, the range
+            and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
@@ -442,8 +442,8 @@ class Parameter:
     def _validate_one(self, value: Any) -> Any:
         """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        A choice may also be the name of a file with own values, or a sum of choices, if
-        the parameter allows it.
+        A choice may also be the name of a file with own values, or a sum of
+        choices, if the parameter allows it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:
@@ -584,8 +584,8 @@ class Parameter:
 
         The word "milliseconds", for measured costs, is returned unchanged.
         """
-        # A text is either the word for measured costs, or pairs "id: cost" with commas
-        # or semicolons in between.
+        # A text is either the word for measured costs, or pairs "id: cost" with
+        # commas or semicolons in between.
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS

@@ -1,7 +1,7 @@
 """The methods that this process knows.
 
-These are the methods of plug-ins, methods added by a program, and methods that opened
-studies describe.
+These are the methods of plug-ins, methods added by a program, and methods that
+opened studies describe.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class MethodRegistry:
     Parameters
     ----------
     entries : iterable of Method, optional
-        Methods in the order of the catalog; by default the methods of all plug-ins,
-        read on first use.
+        Methods in the order of the catalog; by default the methods of all
+        plug-ins, read on first use.
 
     Notes
     -----
-    All threads of the process use one registry. Methods are never removed, because
-    plans may name them.
+    All threads of the process use one registry. Methods are never removed,
+    because plans may name them.
     """
 
     def __init__(self, entries: Iterable[Method] | None = None) -> None:
@@ -61,9 +61,9 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only described by a study are found, too. The key of a method
-        of a Python file ends with "@" and a checksum. Without this end, the method that
-        was added last from this file is found.
+        Methods that are only described by a study are found, too. The key of a
+        method of a Python file ends with "@" and a checksum. Without this end,
+        the method that was added last from this file is found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
@@ -143,8 +143,8 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
 def _methods_of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn about methods that cannot be used.
 
-    Methods of other packages get the package as their origin; RankStudio's own have
-    none.
+    Methods of other packages get the package as their origin; RankStudio's own
+    have none.
     """
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")

@@ -201,8 +201,8 @@ def max_iter(
 ) -> Parameter:
     """Return the parameter that limits a method's iterations, from 1 to ``high``.
 
-    ``default`` is its default. ``source`` is the passage of the paper that names it T;
-    "" if none does.
+    ``default`` is its default. ``source`` is the passage of the paper that
+    names it T; "" if none does.
     """
     return Parameter(
         name="max_iter",

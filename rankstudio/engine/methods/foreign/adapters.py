@@ -63,8 +63,9 @@ class Wrapped:
     def trained(self, data: QueryData, size: int) -> Any:
         """Make an object of the target's class, train it on documents, and return it.
 
-        If the target is a function, return its scores, one per feature. ``size`` is the
-        number of features to select, for a class that has an argument for it.
+        If the target is a function, return its scores, one per feature.
+        ``size`` is the number of features to select, for a class that has an
+        argument for it.
 
         Raises
         ------
@@ -72,8 +73,8 @@ class Wrapped:
             If training fails.
         """
         arguments = self._arguments(size)
-        # Copies, because foreign code may change its arguments. A parameter of the
-        # method decides whether features are centred within queries.
+        # Copies, because foreign code may change its arguments. A parameter of
+        # the method decides whether features are centred within queries.
         X = np.array(
             data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C"
         )
@@ -81,8 +82,8 @@ class Wrapped:
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             with PRINTED_AS_NOTES:
-                # A function returns its result at once. An object has ``fit``, which
-                # returns itself, another object, or None.
+                # A function returns its result at once. An object has ``fit``,
+                # which returns itself, another object, or None.
                 if not isinstance(self.target, type):
                     return np.asarray(
                         self.target(
@@ -127,8 +128,9 @@ class Wrapped:
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
-        # The seed, under each of its usual names that the class or function has. No
-        # parameter of the method has such a name, so nothing is replaced.
+        # The seed, under each of its usual names that the class or function
+        # has. No parameter of the method has such a name, so nothing is
+        # replaced.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -150,8 +152,8 @@ def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str,
     """Return the queries as the keyword argument that ``fit`` accepts, {} if it accepts none.
 
     ``qid`` (m,) are the numbers of the documents' queries; query q has the rows
-    ``ptr[q]:ptr[q + 1]``. Libraries take the query of each document as ``qid`` or
-    ``groups``, or as ``group`` the sizes of the queries.
+    ``ptr[q]:ptr[q + 1]``. Libraries take the query of each document as ``qid``
+    or ``groups``, or as ``group`` the sizes of the queries.
     """
     names = inspect.signature(fit).parameters
     if "qid" in names:
@@ -164,10 +166,10 @@ def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str,
 class WrappedSelector(Wrapped, PathSelector):
     """Selector that orders features by an object of another library; RankRLS ranks with the features.
 
-    The order comes from the first of these attributes that the trained object has:
-    ``selection_order_``, ``scores_``, ``feature_importances_``, ``coef_``,
-    ``ranking_``, ``support_``. If the object only has ``support_``, a set without an
-    order, the only step is the model with this set.
+    The order comes from the first of these attributes that the trained object
+    has: ``selection_order_``, ``scores_``, ``feature_importances_``, ``coef_``,
+    ``ranking_``, ``support_``. If the object only has ``support_``, a set
+    without an order, the only step is the model with this set.
     """
 
     def __init__(self, **values: Any) -> None:
@@ -194,17 +196,18 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned; a set is complete, whatever its
-        size. The result sets the attribute ``_is_set``.
+        Of an order, the first k features are returned; a set is complete,
+        whatever its size. The result sets the attribute ``_is_set``.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
         n = data.X.shape[1]
         order = self._ordered(self.trained(documents, k), n)
         if order.is_set and self.size_argument and k != 1:
-            # A set of k features has no order. Some objects rank the features that they
-            # have not selected, as recursive elimination does: trained to select a single
-            # feature, they order all. Otherwise the set stays.
+            # A set of k features has no order. Some objects rank the features
+            # that they have not selected, as recursive elimination does:
+            # trained to select a single feature, they order all. Otherwise the
+            # set stays.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
@@ -218,8 +221,8 @@ class WrappedSelector(Wrapped, PathSelector):
         """Yield one step per feature of the order; for a set, only the step with all of its features."""
         last: Step | None = None
         for item in super().work(data):
-            # The steps of a set would be in an order without meaning: only the last
-            # one, with the whole set, counts.
+            # The steps of a set would be in an order without meaning: only the
+            # last one, with the whole set, counts.
             if isinstance(item, Step) and self._is_set:
                 last = item
             else:
@@ -239,8 +242,8 @@ class WrappedSelector(Wrapped, PathSelector):
         # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
-        # Otherwise the first of these attributes that exists, the most exact first: an
-        # order, scores, ranks, a set.
+        # Otherwise the first of these attributes that exists, the most exact
+        # first: an order, scores, ranks, a set.
         columns = getattr(fitted, "selection_order_", None)
         if columns is not None:
             return _Order(self._columns(columns, n), np.full(n, np.nan))
@@ -251,8 +254,8 @@ class WrappedSelector(Wrapped, PathSelector):
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
-        # Rank 1 is the best, so scores are negative ranks. Two different ranks are only
-        # a set and the rest: an attribute with the set is preferred.
+        # Rank 1 is the best, so scores are negative ranks. Two different ranks
+        # are only a set and the rest: an attribute with the set is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         # A set: a mask or columns, which some classes return by a method.
@@ -278,9 +281,9 @@ class WrappedSelector(Wrapped, PathSelector):
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
         """Return the order of n features by descending scores, with the scores.
 
-        ``values`` are the scores, (n,) or with one row per class, which are added up.
-        ``name`` is the attribute that has them, for errors. Raises a MethodError for
-        other shapes, or scores that are all NaN.
+        ``values`` are the scores, (n,) or with one row per class, which are
+        added up. ``name`` is the attribute that has them, for errors. Raises a
+        MethodError for other shapes, or scores that are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
@@ -339,8 +342,8 @@ class PredictingStep(Step):
     label : str
         Label of the method, for messages.
     model : object
-        Trained object with ``predict``. A study does not store the object, because
-        reading it would run code.
+        Trained object with ``predict``. A study does not store the object,
+        because reading it would run code.
     """
 
     linear: ClassVar[bool] = False
@@ -389,8 +392,8 @@ class WrappedRanker(Wrapped, LinearRanker):
         weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
-        # A linear model is one step with its weights, which RankStudio can score, show
-        # and export itself.
+        # A linear model is one step with its weights, which RankStudio can
+        # score, show and export itself.
         if weights is not None and _is_linear(model, weights, data.X):
             yield Step(
                 number=1,
@@ -400,8 +403,8 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
-        # Any other model is part of the step. In place of weights, the step
-        # has the model's importances of features, or else ones.
+        # Any other model is part of the step. In place of weights, the step has
+        # the model's importances of features, or else ones.
         importance = np.asarray(
             getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64
         )
@@ -432,9 +435,9 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    The attribute ``coef_`` of a model, here ``weights`` (n,), may have another meaning.
-    So the scores of documents X (m, n) are compared with their weighted sums, up to
-    rounding.
+    The attribute ``coef_`` of a model, here ``weights`` (n,), may have another
+    meaning. So the scores of documents X (m, n) are compared with their
+    weighted sums, up to rounding.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights

@@ -104,8 +104,8 @@ class Code:
         Raises
         ------
         PlanError
-            If the code cannot be imported; for a syntax error, the message contains the
-            line of the file.
+            If the code cannot be imported; for a syntax error, the message
+            contains the line of the file.
         """
         is_file = self.origin.kind is OriginKind.FILE
         with _IMPORT_LOCKS.setdefault(
@@ -154,9 +154,9 @@ def method_of(text: str) -> Method:
     Parameters
     ----------
     text : str
-        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method, or an
-        import path such as ``"sklearn.feature_selection.SelectKBest"``, or a command
-        line after ``"command:"``.
+        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method,
+        or an import path such as ``"sklearn.feature_selection.SelectKBest"``,
+        or a command line after ``"command:"``.
 
     Raises
     ------
@@ -168,9 +168,9 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum follows after "@". A file with
-        # another checksum has changed; without "@", the beginning is "", which fits
-        # any.
+        # In a plan, the beginning of the file's checksum follows after "@". A
+        # file with another checksum has changed; without "@", the beginning is
+        # "", which fits any.
         if not code.origin.version.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -203,8 +203,8 @@ class FileKey:
     name : str
         Name of the file without its folder.
     method : str
-        Name of the class or function; "" if the key does not name it, as the file has
-        only one.
+        Name of the class or function; "" if the key does not name it, as the
+        file has only one.
     digest : str
         Beginning of the file's SHA-256; "" if the key has none.
     """
@@ -316,8 +316,8 @@ def codes_of_file(
     path : Path
         The file.
     fits : callable, optional
-        Returns whether to include a class or function; by default whether it can be a
-        method.
+        Returns whether to include a class or function; by default whether it
+        can be a method.
 
     Raises
     ------
@@ -350,8 +350,8 @@ def code_of_import(path: str) -> Code:
                 path=shown(path), example="sklearn.feature_selection.SelectKBest"
             )
         )
-    # The package that has the module, which may have another name, and its version.
-    # Several packages may share a module; the first one is shown.
+    # The package that has the module, which may have another name, and its
+    # version. Several packages may share a module; the first one is shown.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
     try:
@@ -382,8 +382,8 @@ def entry_of(code: Code) -> Method:
             name: getattr(declared_entry, name)
             for name in declared_entry.__dataclass_fields__
         }
-        # Key and origin, which come last, replace the declared ones: they say which
-        # file or library the class is from.
+        # Key and origin, which come last, replace the declared ones: they say
+        # which file or library the class is from.
         return LocalMethod(
             **{**fields, "key": code.key, "origin": code.origin, "code": code}
         )
@@ -428,8 +428,8 @@ def _shared_fields(
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the catalog entry of an estimator of RankStudio's kind that declares none."""
-    # The features of a PathSelector are ranked by RankRLS, whose parameter is λ. Any
-    # other estimator has a criterion of its own.
+    # The features of a PathSelector are ranked by RankRLS, whose parameter is
+    # λ. Any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
     # The skipped arguments have ready-made parameters, or are options of a plan.
     parameters = parameters_of(
@@ -449,16 +449,16 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the catalog entry of a class of another library, or of a function."""
     is_selector = selects(target)
-    # The data, the seed and what RankStudio sets itself are no parameters of the
-    # method.
+    # The data, the seed and what RankStudio sets itself are no parameters of
+    # the method.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(
         target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED)
     )
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
-    # A ranker has only its own parameters. After a selector, RankRLS ranks with the
-    # features, so its λ is a parameter, too.
+    # A ranker has only its own parameters. After a selector, RankRLS ranks with
+    # the features, so its λ is a parameter, too.
     if not is_selector:
         return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
@@ -480,8 +480,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
     # A method of a file: the file is run once.
     if code.origin.kind is OriginKind.FILE:
         return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
-    # A method of a package: the import may take too long, fail, or be cancelled. So it
-    # runs on another thread, with a time limit.
+    # A method of a package: the import may take too long, fail, or be
+    # cancelled. So it runs on another thread, with a time limit.
     module, _, name = code.name.rpartition(".")
     try:
         target = called(
@@ -489,8 +489,9 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        # An exception of the import is the cause, and its type is named. Without a
-        # cause, the time limit was exceeded, which the error says by itself.
+        # An exception of the import is the cause, and its type is named.
+        # Without a cause, the time limit was exceeded, which the error says by
+        # itself.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"
@@ -518,8 +519,8 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name
-    # Tracebacks read lines from this cache. So they show the lines that were run, also
-    # in a worker on a computer without the file.
+    # Tracebacks read lines from this cache. So they show the lines that were
+    # run, also in a worker on a computer without the file.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     try:

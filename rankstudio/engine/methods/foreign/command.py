@@ -112,17 +112,17 @@ def method_of_command(key: str) -> Method:
     Parameters
     ----------
     key : str
-        ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a file in
-        LETOR's format with features 1 to n; ``{order}``, a file to which the program
-        writes the features, best first; or ``{scores}``, a file to which it writes one
-        score per feature; ``{k}``, the number of features; ``{seed}``; and parameters
-        with their defaults, ``{depth=3}``.
+        ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a
+        file in LETOR's format with features 1 to n; ``{order}``, a file to
+        which the program writes the features, best first; or ``{scores}``, a
+        file to which it writes one score per feature; ``{k}``, the number of
+        features; ``{seed}``; and parameters with their defaults, ``{depth=3}``.
 
     Raises
     ------
     PlanError
-        If the command line is empty, cannot be split into words, or has an unknown
-        placeholder or no result.
+        If the command line is empty, cannot be split into words, or has an
+        unknown placeholder or no result.
     """
     words = command_words(key)
     # The placeholders of files and numbers, and the parameters that the command
@@ -131,8 +131,8 @@ def method_of_command(key: str) -> Method:
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
     title = one_line(key.removeprefix(PREFIX).strip())[:300]
-    # The label is the name of the script, if a word looks like a file, or else that of
-    # the program.
+    # The label is the name of the script, if a word looks like a file, or else
+    # that of the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
     seed = ("seed",) if "seed" in names else ()
@@ -155,8 +155,8 @@ def method_of_command(key: str) -> Method:
             origin=origin,
             seconds=Seconds(fold=5.0, fit=0.1),
         )
-    # A program that writes scores compares features by them. One that writes an order
-    # has no scores.
+    # A program that writes scores compares features by them. One that writes an
+    # order has no scores.
     candidate_score = (
         CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
     )
@@ -185,8 +185,9 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    A parameter is a placeholder with a default, ``{depth=3}``. If it occurs again, its
-    first default counts. Raises a PlanError for an unknown placeholder.
+    A parameter is a placeholder with a default, ``{depth=3}``. If it occurs
+    again, its first default counts. Raises a PlanError for an unknown
+    placeholder.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -226,16 +227,16 @@ def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
         If it has the placeholders neither of a selector nor of a ranker.
     """
     if THEN not in words:
-        # A command line of one command: a selector, which reads the training data and
-        # writes one result.
+        # A command line of one command: a selector, which reads the training
+        # data and writes one result.
         has_one_result = ("order" in names) != ("scores" in names)
         has_names_of_ranker = bool({"model", "documents"} & names)
         if "train" in names and has_one_result and not has_names_of_ranker:
             return False
         text = tr("{key}: expected {{train}}, and either {{order}} or {{scores}}.")
         raise PlanError(text.format(key=one_line(key)))
-    # A command line of two commands: the first one trains, and the second one scores
-    # with the model.
+    # A command line of two commands: the first one trains, and the second one
+    # scores with the model.
     middle = words.index(THEN)
     training_words = words[:middle]
     scoring_words = words[middle + 1 :]
@@ -288,8 +289,8 @@ class ProgramSelector(RunsProgram, PathSelector):
         """Run the program on the training documents, and return the first k features of the order that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
-        # The program reads the training documents from a file, and its messages become
-        # a note.
+        # The program reads the training documents from a file, and its messages
+        # become a note.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -302,8 +303,8 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # It writes either scores, from which the order follows, or the order
-            # itself. Features without an order have NaN as their scores.
+            # It writes either scores, from which the order follows, or the
+            # order itself. Features without an order have NaN as their scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)
@@ -366,8 +367,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
-        # The command before ";" trains: it reads the documents from a file, and writes
-        # its model to another one.
+        # The command before ";" trains: it reads the documents from a file, and
+        # writes its model to another one.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -379,8 +380,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
                     )
                 )
             model = self.written_bytes(folder / "model.txt")
-        # The model is a file of unknown form, so the importance of each feature is not
-        # known: all are 1.
+        # The model is a file of unknown form, so the importance of each feature
+        # is not known: all are 1.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),
@@ -405,9 +406,9 @@ class ProgramRanker(RunsProgram, LinearRanker):
         ndarray of shape (m,)
         """
         words = command_words(self.entry.key)
-        # The command after ";" scores. It reads the model and the documents from files.
-        # The documents are one query, and have labels of 0, because the file's format
-        # wants labels.
+        # The command after ";" scores. It reads the model and the documents
+        # from files. The documents are one query, and have labels of 0, because
+        # the file's format wants labels.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)

@@ -65,8 +65,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                         )
                         raise MethodError(entry.label, text)
                     yield item
-            # Errors with a message for users, and exceptions that end a run, pass
-            # unchanged.
+            # Errors with a message for users, and exceptions that end a run,
+            # pass unchanged.
             except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # foreign code may raise anything
@@ -74,8 +74,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             if last is None:
                 raise MethodError(entry.label, tr("it yields no step"))
 
-        # The class is local, so pickle needs a function that makes it again from the
-        # method's entry.
+        # The class is local, so pickle needs a function that makes it again
+        # from the method's entry.
         def __reduce__(self) -> tuple[Any, ...]:
             return _unpickled_estimator, (entry, vars(self))
 

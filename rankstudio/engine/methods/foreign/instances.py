@@ -38,8 +38,8 @@ def instance_of(estimator: object) -> Instance:
     Parameters
     ----------
     estimator : object
-        Estimator of RankStudio, or any object with ``fit`` and ``get_params`` of an
-        importable class.
+        Estimator of RankStudio, or any object with ``fit`` and ``get_params``
+        of an importable class.
 
     Raises
     ------
@@ -67,16 +67,17 @@ def instance_of(estimator: object) -> Instance:
     # signature.
     path = public_path(type(estimator))
     entry = find_method(path) or add_entry(entry_of(code_of_import(path)))
-    # Parameters that are None keep the defaults of the method; the others are written
-    # as in a plan.
+    # Parameters that are None keep the defaults of the method; the others are
+    # written as in a plan.
     names = {p.name for p in entry.parameters}
     parameters = {
         name: text_of(value)
         for name, value in values.items()
         if name in names and value is not None
     }
-    # Classes name the number of features differently; in a plan it has one name. For a
-    # class without such an argument, the name is "", which has no value.
+    # Classes name the number of features differently; in a plan it has one
+    # name. For a class without such an argument, the name is "", which has no
+    # value.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
         parameters["n_features_to_select"] = size
@@ -86,8 +87,8 @@ def instance_of(estimator: object) -> Instance:
 def public_path(cls: type) -> str:
     """Return the shortest import path of a class, such as ``sklearn.feature_selection.SelectKBest``.
 
-    A package may offer a class that one of its modules defines, so the packages above
-    that module are tried from the outermost one.
+    A package may offer a class that one of its modules defines, so the packages
+    above that module are tried from the outermost one.
 
     Raises
     ------
@@ -112,8 +113,8 @@ def as_method(estimator: Any) -> LinearRanker:
     Parameters
     ----------
     estimator : object
-        ``SelectKBest(f_regression)``, ``RFE(Ridge())``; estimators of RankStudio are
-        returned unchanged.
+        ``SelectKBest(f_regression)``, ``RFE(Ridge())``; estimators of
+        RankStudio are returned unchanged.
 
     Returns
     -------

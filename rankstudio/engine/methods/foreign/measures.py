@@ -21,8 +21,8 @@ _DIGITS = 6  # digits of a file's checksum in the measure's name
 class FileMeasure(MeasureEntry):
     """A measure made from a function of a Python file.
 
-    The name of the measure ends with the beginning of the file's SHA-256, so that a
-    changed file is another measure.
+    The name of the measure ends with the beginning of the file's SHA-256, so
+    that a changed file is another measure.
 
     Attributes
     ----------

@@ -44,17 +44,17 @@ def parameters_of(
     Parameters
     ----------
     target : callable
-        A class, whose constructor has the parameters, or a function with the data
-        first.
+        A class, whose constructor has the parameters, or a function with the
+        data first.
     skip : sequence of str
         Names of arguments that are not parameters.
 
     Returns
     -------
     tuple of Parameter
-        Parameters in the order of the signature. The kind of a parameter comes from its
-        annotation, scikit-learn's ``_parameter_constraints``, or its default; the help
-        comes from the docstring.
+        Parameters in the order of the signature. The kind of a parameter comes
+        from its annotation, scikit-learn's ``_parameter_constraints``, or its
+        default; the help comes from the docstring.
     """
     # What is known about the arguments: help, types, and scikit-learn's constraints.
     documentation = _documented_parameters(target)
@@ -133,16 +133,16 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter of a method for an argument of a class or a function.
 
-    Its kind follows from the default, the annotation and scikit-learn's constraints;
-    ``text`` is its help.
+    Its kind follows from the default, the annotation and scikit-learn's
+    constraints; ``text`` is its help.
     """
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)
-    # The choices that the annotation or the constraints name; none if they name no
-    # texts.
+    # The choices that the annotation or the constraints name; none if they name
+    # no texts.
     choices = _choices(members, constraints)
     # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
@@ -205,9 +205,9 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
     """Return the texts from which an argument's value is chosen; () if any value is possible.
 
-    ``members`` are the types of its annotation, of which ``Literal`` lists texts.
-    ``constraints`` are scikit-learn's. If they allow other values besides texts, such
-    as numbers, there are no choices.
+    ``members`` are the types of its annotation, of which ``Literal`` lists
+    texts. ``constraints`` are scikit-learn's. If they allow other values
+    besides texts, such as numbers, there are no choices.
     """
     for member in members:
         if typing.get_origin(member) is Literal:
@@ -232,8 +232,8 @@ def _number_type(
 ) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument.
 
-    ``members`` are the types of its annotation, and ``constraints`` what scikit-learn
-    accepts.
+    ``members`` are the types of its annotation, and ``constraints`` what
+    scikit-learn accepts.
     """
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
@@ -306,8 +306,8 @@ def _documented_parameters(target: object) -> dict[str, str]:
     )
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
-    # A line that is not indented names parameters; the lines after it are about all of
-    # them.
+    # A line that is not indented names parameters; the lines after it are about
+    # all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

@@ -64,8 +64,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     n_basis : int
         Number of basis vectors; all documents if there are not more.
     way : {"uniform", "per_query"}
-        Draw from all documents with equal probability, or equal numbers from each query
-        as far as possible.
+        Draw from all documents with equal probability, or equal numbers from
+        each query as far as possible.
     seed : int
         Seed of the draw.
 
@@ -86,8 +86,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     order = np.lexsort((at_random, query))
     # Position of each of these documents in the random order of its query.
     rank = np.arange(m) - ptr[:-1][query[order]]
-    # First one document of every query in a random order of the queries, then a second
-    # one, and so on.
+    # First one document of every query in a random order of the queries, then a
+    # second one, and so on.
     first = order[np.lexsort((at_random[order], rank))][:n_basis]
     return np.sort(first).astype(np.int64)
 
@@ -117,9 +117,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
-    # Vectors are scaled to length 1, so that one tolerance serves all. dpstrf is a
-    # Cholesky factorisation that takes the least dependent vectors first, and stops
-    # when only dependent ones remain. Vectors of length 0 are dropped.
+    # Vectors are scaled to length 1, so that one tolerance serves all. dpstrf
+    # is a Cholesky factorisation that takes the least dependent vectors first,
+    # and stops when only dependent ones remain. Vectors of length 0 are
+    # dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -131,8 +132,9 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 def _cholesky_or_none(gram: Floats) -> Floats | None:
     """Return the Cholesky factor of a Gram matrix (r, r) of r vectors.
 
-    The result is None if a vector depends linearly on earlier vectors, up to rounding:
-    its pivot, the square of the factor's diagonal entry, is then almost 0.
+    The result is None if a vector depends linearly on earlier vectors, up to
+    rounding: its pivot, the square of the factor's diagonal entry, is then
+    almost 0.
     """
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
@@ -224,9 +226,10 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        E, the factor of the basis vectors' kernel, is not stored, but E = C (I +
-        AA')^1/2. The triangular C is ``factor``; ``directions`` U and ``shares`` s come
-        from a decomposition of A, so that (I + AA')^-1/2 = I + U diag(s) U'.
+        E, the factor of the basis vectors' kernel, is not stored, but E = C (I
+        + AA')^1/2. The triangular C is ``factor``; ``directions`` U and
+        ``shares`` s come from a decomposition of A, so that (I + AA')^-1/2 = I
+        + U diag(s) U'.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -256,12 +259,13 @@ class NystromFeatures:
 
         Notes
         -----
-        O(m|H||R|) for H basis vectors among the rows, instead of O(m|R|²). With A = C_LL^-1 C_LH = UΣV' one
-        thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
+        O(m|H||R|) for H basis vectors among the rows, instead of O(m|R|²). With
+        A = C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L + (Z_L U((I +
+        Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
         = Z_L + Z_H A'.
         """
-        # Documents were held out before: the factor C of all basis vectors, from which
-        # this update starts, is not stored any more.
+        # Documents were held out before: the factor C of all basis vectors,
+        # from which this update starts, is not stored any more.
         if self.shares.size:
             raise ParameterError(
                 "rows", rows, "the rows of all held-out documents, in one call"
@@ -297,15 +301,15 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
-    Z is ``features`` (m, r). L are its remaining columns, and H the held-out ones, by
-    the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is ``shares`` (h,), and
-    B is ``other`` (|H|, h). Rows are processed in blocks, so that memory is read only
-    once.
+    Z is ``features`` (m, r). L are its remaining columns, and H the held-out
+    ones, by the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is
+    ``shares`` (h,), and B is ``other`` (|H|, h). Rows are processed in blocks,
+    so that memory is read only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
-    # Begin and end of each run of remaining columns, in turn. Held-out columns are
-    # added at both sides, so that each run has both limits.
+    # Begin and end of each run of remaining columns, in turn. Held-out columns
+    # are added at both sides, so that each run has both limits.
     ends = np.flatnonzero(
         np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8))
     )
@@ -345,8 +349,8 @@ def nystrom_features(
     n_basis : int or None
         Number of basis vectors; None for all.
     way : {"uniform", "per_query"}
-        Draw from all documents with equal probability, or equal numbers from each
-        query.
+        Draw from all documents with equal probability, or equal numbers from
+        each query.
     seed : int
         Seed of the draw.
 
@@ -389,9 +393,9 @@ def kernel_features(
 ) -> tuple[NystromFeatures, str]:
     """Return some documents mapped by a kernel and a drawn basis, and a note on dropped basis vectors.
 
-    The note is "" if none is dropped. ``n_basis`` basis vectors, all documents for
-    None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The result is
-    cached for all settings.
+    The note is "" if none is dropped. ``n_basis`` basis vectors, all documents
+    for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
+    result is cached for all settings.
     """
     # The word tells this key from those of other decompositions in the same cache.
     key = "Nyström", kernel, n_basis, way, seed
@@ -411,9 +415,9 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``exact`` means that all documents are decomposed at once, which needs five m × m
-    matrices. If memory allows, the maps of ``n_other_kernels`` other kernel functions
-    are cached, too.
+    ``exact`` means that all documents are decomposed at once, which needs five
+    m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
+    kernel functions are cached, too.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     cached_bytes = min(
@@ -421,8 +425,8 @@ def kernel_need(
     )
     # Documents that are read from disk take memory, too.
     free = shape.free - shape.read
-    # Too many basis vectors for the memory, but not too many documents: one basis
-    # vector would fit.
+    # Too many basis vectors for the memory, but not too many documents: one
+    # basis vector would fit.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes
@@ -448,8 +452,8 @@ def _max_basis_size(m: int, free: float) -> int:
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """Raise an OutOfMemoryError if a kernel model of m documents does not fit into memory.
 
-    ``exact`` means that all documents are decomposed at once, which needs five m × m
-    matrices.
+    ``exact`` means that all documents are decomposed at once, which needs five
+    m × m matrices.
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
@@ -489,9 +493,9 @@ class KernelMapped(Estimator):
 class NystromMap(KernelMapped):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, from basis documents R (thesis, section 5.6).
 
-    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the
-    basis vectors x_i, with b = C^-T w (Paper III, section 2.2). So any linear method
-    that is trained on these features learns with the kernel.
+    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i)
+    over the basis vectors x_i, with b = C^-T w (Paper III, section 2.2). So any
+    linear method that is trained on these features learns with the kernel.
 
     Parameters
     ----------
@@ -507,16 +511,16 @@ class NystromMap(KernelMapped):
     n_basis : int, optional
         Number of basis vectors, |R|; all documents by default.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether basis vectors are drawn from all documents with equal probability, or in
-        equal numbers per query.
+        Whether basis vectors are drawn from all documents with equal
+        probability, or in equal numbers per query.
     seed : int, default 0
         Seed of the draw.
 
     Attributes
     ----------
     basis_ : ndarray of shape (r,)
-        Rows R of X that are basis vectors. Linearly dependent ones are dropped, with a
-        ``DependentBasisWarning``.
+        Rows R of X that are basis vectors. Linearly dependent ones are dropped,
+        with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors X_R.
     factor_ : ndarray of shape (r, r)
@@ -572,9 +576,9 @@ class NystromMap(KernelMapped):
         Returns
         -------
         NystromFeatures
-            The documents. Its method ``without(rows)`` removes the basis vectors among
-            held-out documents, and ``dual(w)`` returns the weights of the kernel
-            functions.
+            The documents. Its method ``without(rows)`` removes the basis
+            vectors among held-out documents, and ``dual(w)`` returns the
+            weights of the kernel functions.
         """
         return self._fit(X, qid)
 

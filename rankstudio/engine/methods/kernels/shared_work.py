@@ -34,8 +34,8 @@ class KernelWork:
     decompositions : dict
         Decompositions and maps by key.
     left_out : tuple or None
-        Key of the most recent predictions of left-out queries, and these predictions,
-        (m,).
+        Key of the most recent predictions of left-out queries, and these
+        predictions, (m,).
     basis_vectors : WeakValueDictionary
         Documents that are basis vectors of a model, by their rows.
     """
@@ -50,8 +50,8 @@ class KernelWork:
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the cached result for a key, or else call ``make``, and cache its result if memory allows.
 
-    Results for some of the features are cached with the data of all features, so that
-    each selection of a path is decomposed only once for all λ.
+    Results for some of the features are cached with the data of all features,
+    so that each selection of a path is decomposed only once for all λ.
     """
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
@@ -61,8 +61,9 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     if full_key in decompositions:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
-    # All cached results, with this one, may use a share of the memory that is free
-    # without them. The list is a copy, because other threads may add results.
+    # All cached results, with this one, may use a share of the memory that is
+    # free without them. The list is a copy, because other threads may add
+    # results.
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
     if used_bytes + new_work.n_bytes <= min(
         _MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)
@@ -76,8 +77,8 @@ def left_out_predictions(
 ) -> Floats:
     """Return the most recent predictions (m,) for this key, computed if necessary.
 
-    Only one result is cached: caching every step and setting of a path would need too
-    much memory.
+    Only one result is cached: caching every step and setting of a path would
+    need too much memory.
     """
     work = data.shared.origin.of(KernelWork)
     full_key = (data.shared.columns, key)

@@ -93,48 +93,53 @@ class _OneRanking:
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
-    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||² (Pahikkala et al. 2010, eq.
-    (3)), so w = (X^'X^ + λI)^-1 X^'y^ with ^ for centring within each query (eq. (5)). Other losses of a pair
-    are those of Pahikkala et al. (2009), section 2.4, with the minimum w = (X'MM'X + λI)^-1 X'MN (eq. (28)).
+    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² +
+    λ||w||² (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1 X^'y^ with
+    ^ for centring within each query (eq. (5)). Other losses of a pair are those
+    of Pahikkala et al. (2009), section 2.4, with the minimum w = (X'MM'X +
+    λI)^-1 X'MN (eq. (28)).
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     cost : {"magnitude", "unit", "inverse"}, default "magnitude"
-        The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
-        (1 - g/d)² (eqs. (21), (20) and (22)).
+        The loss of a pair whose labels differ by d > 0 and whose scores differ
+        by g: (d - g)², (1 - g)² or (1 - g/d)² (eqs. (21), (20) and (22)).
     ties : bool, optional
-        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By
-        default they count if possible.
+        Whether pairs of equal labels count, with g²; only for the cost
+        "magnitude". By default they count if possible.
     weighting : {"size", "pairs", "none"}, default "size"
-        Whether a query's loss is divided by its number of documents, by its number of
-        pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by its
+        number of pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take
-        O(entries of X) and do not compute X^'X^: for SciPy sparse X with any number of
-        features. "auto" uses "cg" if X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps
+        take O(entries of X) and do not compute X^'X^: for SciPy sparse X with
+        any number of features. "auto" uses "cg" if X is sparse.
     tol : float, default 1e-15
-        Conjugate gradients stop at this backward error of the weights, relative to the
-        norms of X^'X^ + λI and X^'y^, or when rounding prevents further progress. With
-        the default, the weights equal those of "direct" up to rounding.
+        Conjugate gradients stop at this backward error of the weights, relative
+        to the norms of X^'X^ + λI and X^'y^, or when rounding prevents further
+        progress. With the default, the weights equal those of "direct" up to
+        rounding.
     max_iter : int, default 100000
-        Maximum number of conjugate gradient steps. If they do not suffice, a warning
-        gives the distance from the minimum.
+        Maximum number of conjugate gradient steps. If they do not suffice, a
+        warning gives the distance from the minimum.
     pairs : {"query", "all", "pointwise"}, default "query"
-        "all": pairs of documents of different queries count, too (section 5.1), and
-        ``weighting`` uses the documents or pairs of all queries together. "pointwise":
-        regression on the labels of the documents with an unregularised intercept; the
-        weights are those of "all" with the default cost.
+        "all": pairs of documents of different queries count, too (section 5.1),
+        and ``weighting`` uses the documents or pairs of all queries together.
+        "pointwise": regression on the labels of the documents with an
+        unregularised intercept; the weights are those of "all" with the default
+        cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents, or with another cost the
-        loss of the pairs within left-out queries. For a single query, the
-        leave-pair-out error, or the leave-one-out error with ``pairs="pointwise"``, see
+        Leave-query-out squared error, summed over documents, or with another
+        cost the loss of the pairs within left-out queries. For a single query,
+        the leave-pair-out error, or the leave-one-out error with
+        ``pairs="pointwise"``, see
         :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised sum
         for conjugate gradients, which leave no query out; NaN after
         :meth:`partial_fit`.
@@ -143,14 +148,15 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     Notes
     -----
-    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by
-    every λ; then O(n²) for the weights and O(sum of |q| n min(|q|, n)) for the
-    leave-query-out error. With at least twice as many features as documents, a singular
-    value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
+    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis,
+    shared by every λ; then O(n²) for the weights and O(sum of |q| n min(|q|,
+    n)) for the leave-query-out error. With at least twice as many features as
+    documents, a singular value decomposition of X^ takes O(m²n) time and O(mn)
+    memory instead.
 
-    More than 65,536 documents are processed in shards, which may be larger than memory,
-    with pairs within queries: O(n²) memory in addition to a shard, and O(mn²) for each
-    λ. Leave-query-out errors are also computed by shards.
+    More than 65,536 documents are processed in shards, which may be larger than
+    memory, with pairs within queries: O(n²) memory in addition to a shard, and
+    O(mn²) for each λ. Leave-query-out errors are also computed by shards.
 
     Examples
     --------
@@ -191,9 +197,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Pairs of documents of different queries: a Gram matrix for each query.
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
-        # Three matrices: X^'X^, its eigenvectors and a work array. They are (n, n), or
-        # (n, m) if there are many more features than documents. A single shard also
-        # needs a copy of the rows, in the eigenvectors' basis.
+        # Three matrices: X^'X^, its eigenvectors and a work array. They are (n,
+        # n), or (n, m) if there are many more features than documents. A single
+        # shard also needs a copy of the rows, in the eigenvectors' basis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
@@ -213,9 +219,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the leave-query-out errors of other label vectors.
 
-        A permutation test uses it. All label vectors share one factorisation of the
-        features (Paper I, 4.1). The result is None for settings without such a
-        factorisation, and for a single query.
+        A permutation test uses it. All label vectors share one factorisation of
+        the features (Paper I, 4.1). The result is None for settings without
+        such a factorisation, and for a single query.
         """
         is_direct = (
             type(self) is RankRLS
@@ -223,8 +229,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             and is_usual(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
-        # If ties do not count, the labels decide which pairs count, and each label
-        # vector has a loss, and a factorisation, of its own.
+        # If ties do not count, the labels decide which pairs count, and each
+        # label vector has a loss, and a factorisation, of its own.
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
@@ -232,8 +238,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        The data also have the rows of the loss, so that training need not compute them.
-        A subclass may learn in another way, so its data are without them.
+        The data also have the rows of the loss, so that training need not
+        compute them. A subclass may learn in another way, so its data are
+        without them.
         """
         plain = super().exchanged_preferences(data)
         return (
@@ -251,8 +258,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
-        # With several queries, or another solver, the step has the right criterion.
-        # Otherwise there is one ranking, and its criterion is replaced.
+        # With several queries, or another solver, the step has the right
+        # criterion. Otherwise there is one ranking, and its criterion is
+        # replaced.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
@@ -274,8 +282,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Yield progress events, and the only step with its criterion for several queries.
 
-        The criterion is the leave-query-out error; with conjugate gradients it is the
-        objective.
+        The criterion is the leave-query-out error; with conjugate gradients it
+        is the objective.
         """
         gradients = self._gradients
         pairs = self.checked("pairs")
@@ -290,8 +298,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 rows, rows.centred_labels, regularization
             )
             self._n_gradients = last.number
-            # Only the last iteration is a step. If all were steps, validation would
-            # choose one of them, which is early stopping.
+            # Only the last iteration is a step. If all were steps, validation
+            # would choose one of them, which is early stopping.
             yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
@@ -333,8 +341,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
-        # Several outputs are learned together. The checks want a single label for each
-        # document, so they get those of the first output.
+        # Several outputs are learned together. The checks want a single label
+        # for each document, so they get those of the first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -366,8 +374,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v)
             Labels of the documents.
         qid : array-like of shape (m,), optional
-            Query ids; all documents of a query must be in one call. By default all
-            documents are one query.
+            Query ids; all documents of a query must be in one call. By default
+            all documents are one query.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
@@ -383,8 +391,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Notes
         -----
-        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3).
-        The weights equal those of one ``fit`` on all data, up to rounding.
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section
+        6.3). The weights equal those of one ``fit`` on all data, up to
+        rounding.
         """
         # The further documents, as rows whose squared errors are the losses of pairs.
         outputs = several_outputs(y)
@@ -400,8 +409,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             self._refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
-        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the further
-        # ones are added.
+        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the
+        # further ones are added.
         earlier_sums = getattr(self, "_sums", None)
         if earlier_sums is None and hasattr(self, "coef_"):
             raise ParameterError(
@@ -414,8 +423,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
-        # The weights for all queries so far. Their leave-query-out error would need the
-        # documents of earlier calls, so it is NaN.
+        # The weights for all queries so far. Their leave-query-out error would
+        # need the documents of earlier calls, so it is NaN.
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = (
             np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
@@ -448,8 +457,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set ``criterion_`` and ``n_iter_`` from the only step, and store the sums to which ``partial_fit`` adds.
 
-        The sums are X^'X^ and X^'y^; None if the solver or the pairs do not allow
-        adding.
+        The sums are X^'X^ and X^'y^; None if the solver or the pairs do not
+        allow adding.
         """
         last = steps[-1]
         # Conjugate gradients end with an iteration; the direct solver has a plain step.
@@ -484,9 +493,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> tuple[Floats, Floats, Floats]:
         """Train with pairs of documents of all queries, or with single documents.
 
-        The parameter ``pairs`` is "all" or "pointwise". Returns the weights (n,), the
-        weights without each query (Q, n), and the loss of each left-out query's own
-        pairs (Q,).
+        The parameter ``pairs`` is "all" or "pointwise". Returns the weights
+        (n,), the weights without each query (Q, n), and the loss of each
+        left-out query's own pairs (Q,).
         """
         cost = self.pair_cost()
         if data.preferences is not None:
@@ -613,8 +622,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        It scores one shard at a time. None for pairs of documents of different queries,
-        for which shards do not suffice.
+        It scores one shard at a time. None for pairs of documents of different
+        queries, for which shards do not suffice.
         """
         if self.checked("pairs") != "query":
             return None

@@ -102,8 +102,8 @@ class ConjugateGradients:
         -----
         O(entries of X + n) time per iteration, and memory.
         """
-        # Threads for sparse data whose iterations take long enough, at about 6 ns per
-        # entry. The products of dense data have the threads of BLAS.
+        # Threads for sparse data whose iterations take long enough, at about 6
+        # ns per entry. The products of dense data have the threads of BLAS.
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
             # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^.
@@ -126,9 +126,9 @@ class ConjugateGradients:
     ) -> Waiting[Iteration]:
         """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
 
-        ``labels`` (m,) are centred within queries. The gap is how far an iteration is
-        at most above the minimum. The progress is the share of the way from the first
-        gap to the tolerance.
+        ``labels`` (m,) are centred within queries. The gap is how far an
+        iteration is at most above the minimum. The progress is the share of the
+        way from the first gap to the tolerance.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):

@@ -1,7 +1,7 @@
 """RankRLS with several outputs, labels of shape (m, v), which share one factorisation (Paper I, section 3.2).
 
-Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added (Airola
-2011, section 6.3).
+Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added
+(Airola 2011, section 6.3).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class OutputModels:
 
     Notes
     -----
-    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if
-    that is less. Then O((m + n)n) for the weights of an output, and O(mn + sum of |q|²)
-    for its residuals.
+    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of
+    |q| if that is less. Then O((m + n)n) for the weights of an output, and O(mn
+    + sum of |q|²) for its residuals.
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
@@ -87,8 +87,9 @@ class OutputModels:
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
         """Return a function for each query that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
 
-        It turns the query's residuals (|q|, v) in the model of all queries into those
-        of the model without the query. The functions are made once, and stored.
+        It turns the query's residuals (|q|, v) in the model of all queries into
+        those of the model without the query. The functions are made once, and
+        stored.
         """
         if self._solvers is None:
             # L is the factor of X^'X^ + λI.
@@ -221,17 +222,18 @@ def added(
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
-    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are the
-    further queries, ``outputs`` (m, v) their labels if there are several, and ``ids``
-    the ids of their queries; ``earlier_ids`` are those of earlier calls.
+    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are
+    the further queries, ``outputs`` (m, v) their labels if there are several,
+    and ``ids`` the ids of their queries; ``earlier_ids`` are those of earlier
+    calls.
 
     Raises
     ------
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
-    # A query must not be split: the pairs of a document of this call and one of an
-    # earlier call would be missing.
+    # A query must not be split: the pairs of a document of this call and one of
+    # an earlier call would be missing.
     repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
@@ -281,8 +283,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
 
-        ``share`` calls a function with each of some numbers, on several threads.
-        ``models`` and ``targets`` are those of the enclosing function.
+        ``share`` calls a function with each of some numbers, on several
+        threads. ``models`` and ``targets`` are those of the enclosing function.
         """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))

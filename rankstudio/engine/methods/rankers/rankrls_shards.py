@@ -31,8 +31,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 # Rows of a matrix up to which the compiled kernel is faster than BLAS.
 _MOST_COMPILED = 64
-# The Gram matrices of all features are kept if they have at most _FEW numbers, or at
-# most _TIMES as many as the documents.
+# The Gram matrices of all features are kept if they have at most _FEW numbers,
+# or at most _TIMES as many as the documents.
 _FEW = 1 << 24
 _TIMES = 2
 # Bytes up to which memory is allocated without checking how much is free.
@@ -70,8 +70,8 @@ def _leave_query_out(
     """Return the sum of the squared residuals of a shard's queries, each left out of the model, shape (1,).
 
     ``coef`` (n,) are the weights trained on all queries. ``values`` (r,) and
-    ``vectors`` (n, r) are the eigenvalues and eigenvectors of X^'X^, the products of
-    the centred features of all queries.
+    ``vectors`` (n, r) are the eigenvalues and eigenvectors of X^'X^, the
+    products of the centred features of all queries.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -79,8 +79,8 @@ def _leave_query_out(
     X, y = rows.centred
     n = values.size
     sizes = np.diff(rows.ptr)
-    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the diagonal
-    # matrix `total`.
+    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
+    # diagonal matrix `total`.
     total = values + regularization
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
@@ -88,8 +88,8 @@ def _leave_query_out(
     # Pivots of the systems are smaller than this only by rounding.
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
-    # The system of a query is as large as its number of rows or of features, whichever
-    # is smaller.
+    # The system of a query is as large as its number of rows or of features,
+    # whichever is smaller.
     n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
@@ -115,8 +115,8 @@ def _leave_query_out(
                 rotated[query_rows] * root, residuals[query_rows]
             )
 
-    # The number of multiplications says whether threads are worthwhile: those for the
-    # matrix of each system, and for its factorisation.
+    # The number of multiplications says whether threads are worthwhile: those
+    # for the matrix of each system, and for its factorisation.
     multiplications = float(
         (sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum()
     )
@@ -132,10 +132,10 @@ def _leave_query_out(
 def _left_out_error(V: Floats, residuals: Floats) -> float:
     """Return the squared error of one query by the model trained without it, with LAPACK.
 
-    ``V`` (|q|, n) are its centred features in the eigenvectors' basis, scaled by 1 /
-    √(e + λ) with the eigenvalues e, and ``residuals`` (|q|,) those of the model of all
-    queries. Of two equivalent systems, the smaller one is solved: that of the
-    documents, or that of the eigenvectors.
+    ``V`` (|q|, n) are its centred features in the eigenvectors' basis, scaled
+    by 1 / √(e + λ) with the eigenvalues e, and ``residuals`` (|q|,) those of
+    the model of all queries. Of two equivalent systems, the smaller one is
+    solved: that of the documents, or that of the eigenvectors.
     """
     size, n = V.shape
     # (I - VV')^-1 r, or the same as r + V (I - V'V)^-1 V'r.
@@ -152,8 +152,8 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 class _Decomposed:
     """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents if X was decomposed: the other eigenvalues are 0,
-    and X^'y^ is orthogonal to their eigenvectors.
+    r is n, or the number of documents if X was decomposed: the other
+    eigenvalues are 0, and X^'y^ is orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
@@ -166,10 +166,11 @@ def model_steps(
 
     Notes
     -----
-    O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at least
-    twice as many features as documents, O(m²n) instead. Both are computed once for all
-    λ, and for a single shard also the rows in the eigenvectors' basis. Then for each λ
-    the error takes the sum over queries of |q| r min(|q|, r).
+    O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at
+    least twice as many features as documents, O(m²n) instead. Both are computed
+    once for all λ, and for a single shard also the rows in the eigenvectors'
+    basis. Then for each λ the error takes the sum over queries of |q| r
+    min(|q|, r).
     """
     # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
     # directly.
@@ -211,8 +212,9 @@ def _decomposed(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return the eigenvalues (r,) and eigenvectors (n, r) of X^'X^, and X^'y^ (n,).
 
-    X^ and y^ are the centred rows whose squared errors are the loss. With far more
-    features than documents, they come from the singular values of X^, r ≤ m.
+    X^ and y^ are the centred rows whose squared errors are the loss. With far
+    more features than documents, they come from the singular values of X^, r ≤
+    m.
     """
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
@@ -250,8 +252,9 @@ def nested_steps(
 def _refuse_large(m: int, n: int) -> None:
     """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a work array do not fit into memory.
 
-    Each is a matrix (n, n) of numbers of 8 bytes, for n features; ``m``, the number of
-    documents, is only for the message. Small matrices are not checked.
+    Each is a matrix (n, n) of numbers of 8 bytes, for n features; ``m``, the
+    number of documents, is only for the message. Small matrices are not
+    checked.
     """
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -286,8 +289,8 @@ def models_without(
     ):
         cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
         for regularization in regularizations:
-            # A default value, because a function would see later values of the loop's
-            # variable.
+            # A default value, because a function would see later values of the
+            # loop's variable.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
                 """Write the weights without each query of a range (first, last) to ``models``."""
                 _rankrls_kernel.leave_out(grams, total, strength, *part, models)
@@ -310,9 +313,9 @@ class LeftOutRankRLS:
         λ > 0.
     cost : PairCost
     by_blocks : bool
-        Whether Gram matrices are computed for some queries at a time. Otherwise, the
-        matrices of all features are cached with the documents, unless they are much
-        larger than the documents.
+        Whether Gram matrices are computed for some queries at a time.
+        Otherwise, the matrices of all features are cached with the documents,
+        unless they are much larger than the documents.
     """
 
     columns: tuple[int, ...]
@@ -340,8 +343,8 @@ class LeftOutRankRLS:
         Each document is scored by the model trained without its query.
         """
         scores = np.empty((len(regularizations), len(data.y)))
-        # Some queries at a time; for each λ, `models` (queries, k) has a model for
-        # each.
+        # Some queries at a time; for each λ, `models` (queries, k) has a model
+        # for each.
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
@@ -383,8 +386,9 @@ class LeftOutRankRLS:
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)
-        # Blocks of whole queries limit the memory. The second number is that of numbers
-        # per document: k features, or the document's share of the matrices if greater.
+        # Blocks of whole queries limit the memory. The second number is that of
+        # numbers per document: k features, or the document's share of the
+        # matrices if greater.
         if data.preferences is None:
             blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
         else:
@@ -427,8 +431,9 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    It has the sums of all queries, from which a query's own are later subtracted. One
-    pass over the data, O(mn²), whose result is cached for all features and λ.
+    It has the sums of all queries, from which a query's own are later
+    subtracted. One pass over the data, O(mn²), whose result is cached for all
+    features and λ.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)

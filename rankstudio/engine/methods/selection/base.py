@@ -1,7 +1,7 @@
 """Base classes of selectors.
 
-There is one for all selectors, one for growing selections, and one for selectors that
-order the features.
+There is one for all selectors, one for growing selections, and one for
+selectors that order the features.
 """
 
 from __future__ import annotations
@@ -190,8 +190,8 @@ class Ordering:
     features : ndarray of shape (k,)
         Selected columns in order.
     candidates : ndarray of shape (n,) or (k, n)
-        Score of each feature, if it is the same at every step, or its score at each
-        step; NaN for features that were not candidates.
+        Score of each feature, if it is the same at every step, or its score at
+        each step; NaN for features that were not candidates.
     found : Mapping
         Attributes of the fitted selector by name, such as scores.
 
@@ -216,16 +216,16 @@ class Ordering:
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        ``groups`` are g groups of columns that are selected together. In the returned
-        ordering, every feature has the score of its group.
+        ``groups`` are g groups of columns that are selected together. In the
+        returned ordering, every feature has the score of its group.
         """
-        # The best score of each group. fmax ignores NaN, features without a score. A
-        # group without any score stays at -inf, which becomes NaN.
+        # The best score of each group. fmax ignores NaN, features without a
+        # score. A group without any score stays at -inf, which becomes NaN.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
-        # Positions of the groups in the order of their first features, the first k of
-        # them, and then all columns of these groups.
+        # Positions of the groups in the order of their first features, the
+        # first k of them, and then all columns of these groups.
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
         return Ordering(
             features=np.array(columns, dtype=np.int64),
@@ -236,18 +236,18 @@ class Ordering:
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        ``groups`` are groups of columns that are selected together. A group has the
-        score of its best feature and the total cost of its features. Features without a
-        score come last. ``rules`` has a cost per group, the budget, and the maximum
-        number of groups.
+        ``groups`` are groups of columns that are selected together. A group has
+        the score of its best feature and the total cost of its features.
+        Features without a score come last. ``rules`` has a cost per group, the
+        budget, and the maximum number of groups.
         """
-        # The best score of each group. fmax ignores NaN, features without a score; the
-        # groups of only such features stay at -inf.
+        # The best score of each group. fmax ignores NaN, features without a
+        # score; the groups of only such features stay at -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
-        # Each round selects the affordable group with the greatest score per cost,
-        # until none is affordable.
+        # Each round selects the affordable group with the greatest score per
+        # cost, until none is affordable.
         gains = worth(best, rules.costs)
         remaining = rules.allowed.copy()
         selected = list[int]()
@@ -273,8 +273,8 @@ class Ordering:
 class _Orderings:
     """Cache of the orderings of one dataset.
 
-    A key contains the selector's class, its parameters without λ, and the number of
-    features.
+    A key contains the selector's class, its parameters without λ, and the
+    number of features.
     """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(
@@ -289,14 +289,15 @@ class PathSelector(GrowingSelector):
     ``regularization``. The order is cached with the data, and used for every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the
-    features selected so far. Selectors can then be compared with each other and with
-    greedy RankRLS on one scale, and a size can be selected without a validation part.
+    features selected so far. Selectors can then be compared with each other and
+    with greedy RankRLS on one scale, and a size can be selected without a
+    validation part.
 
     Attributes
     ----------
     coef_, support_, selection_order_, coef_path_ : ndarray
-        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights
-        are those of RankRLS.
+        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the
+        weights are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
         Leave-query-out error after each step, summed over documents.
 
@@ -353,8 +354,8 @@ class PathSelector(GrowingSelector):
 
         The model of a step is RankRLS with this feature or group and all earlier ones.
         """
-        # scipy is imported where it is needed: reading the catalog must not wait for
-        # it.
+        # scipy is imported where it is needed: reading the catalog must not
+        # wait for it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
         data = training_data(data)
@@ -362,8 +363,9 @@ class PathSelector(GrowingSelector):
         k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
-        # With costs, rules say which features are affordable. Features are neither
-        # pinned nor banned, and there is no random choice of candidates.
+        # With costs, rules say which features are affordable. Features are
+        # neither pinned nor banned, and there is no random choice of
+        # candidates.
         if has_costs:
             rules = Constraints.of(
                 groups,
@@ -385,12 +387,12 @@ class PathSelector(GrowingSelector):
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        # A RankRLS model with each number of features and its leave-query-out error, of
-        # which the steps take those with whole groups.
+        # A RankRLS model with each number of features and its leave-query-out
+        # error, of which the steps take those with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
-        # `size` is the number of features up to the end of each group. Models that end
-        # within a group are no steps.
+        # `size` is the number of features up to the end of each group. Models
+        # that end within a group are no steps.
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
             # The scores of the features that were not selected before this step.
@@ -407,8 +409,8 @@ class PathSelector(GrowingSelector):
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Return the order of the first k features, computed once for all λ, with progress events.
 
-        Also sets the attributes of a fitted selector that the order comes with, such as
-        its scores.
+        Also sets the attributes of a fitted selector that the order comes with,
+        such as its scores.
         """
         orderings = data.shared.of(_Orderings).found
         key = (type(self), self._without_lambda(), k)
@@ -469,8 +471,8 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties, because sums over queries in
-    another order differ in their last bits. NaN, no score, comes last.
+    Scores that differ only by rounding count as ties, because sums over queries
+    in another order differ in their last bits. NaN, no score, comes last.
 
     Examples
     --------
@@ -482,21 +484,21 @@ def best_first(scores: Floats, k: int) -> Ints:
     magnitudes = np.abs(scores[np.isfinite(scores)])
     max_tie_gap = TIE * float(magnitudes.max(initial=0.0))
     descending = scores[order].tolist()
-    # Tied scores are a level. A level starts at the first score that is lower, by more
-    # than rounding, than the score at the start of the level before.
+    # Tied scores are a level. A level starts at the first score that is lower,
+    # by more than rounding, than the score at the start of the level before.
     starts = [0]
     for index, score in enumerate(descending):
-        # The negated condition also holds for NaN: each is a level of its own, at the
-        # end.
+        # The negated condition also holds for NaN: each is a level of its own,
+        # at the end.
         if not score >= descending[starts[-1]] - max_tie_gap:
             starts.append(index)
-    # Number of each score's level: the level increases by 1 at each start but the
-    # first.
+    # Number of each score's level: the level increases by 1 at each start but
+    # the first.
     level_begins = np.zeros(order.size, dtype=np.int64)
     level_begins[starts[1:]] = 1
     level = np.cumsum(level_begins)
-    # The last key of lexsort is the primary one: by level, and by column within a
-    # level.
+    # The last key of lexsort is the primary one: by level, and by column within
+    # a level.
     return order[np.lexsort((order, level))][:k]
 
 

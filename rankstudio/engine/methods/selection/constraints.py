@@ -14,8 +14,8 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
-# Share of a budget by which a total cost may exceed it, because sums of decimal costs
-# are rounded.
+# Share of a budget by which a total cost may exceed it, because sums of decimal
+# costs are rounded.
 _ROUNDING = 1e-12
 
 
@@ -42,8 +42,8 @@ class Constraints:
     budget : float
         Maximum total cost of the selected features.
     size_penalty : float
-        μ: a feature must reduce the criterion by more than this share of the empty
-        model's criterion; with 0 there is no such condition.
+        μ: a feature must reduce the criterion by more than this share of the
+        empty model's criterion; with 0 there is no such condition.
 
     Examples
     --------
@@ -78,14 +78,15 @@ class Constraints:
     ) -> Self:
         """Check the parameters of a search among features, and return the same rules for groups of features.
 
-        ``pinned`` are the columns that are always selected, and ``banned`` those that
-        never are. ``costs`` (n,) has a cost per feature. None means no limit or no
-        costs. Raises a ParameterError that names the invalid parameter.
+        ``pinned`` are the columns that are always selected, and ``banned``
+        those that never are. ``costs`` (n,) has a cost per feature. None means
+        no limit or no costs. Raises a ParameterError that names the invalid
+        parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
-        # A banned column bans its whole group, so a group must not have both a banned
-        # and a pinned column.
+        # A banned column bans its whole group, so a group must not have both a
+        # banned and a pinned column.
         banned_columns = _checked_columns("banned", banned, n)
         conflicts = sorted(
             column
@@ -157,12 +158,12 @@ def _checked_budget(
 ) -> float:
     """Check and return the budget, infinite for None.
 
-    ``prices`` (g,) are the costs of groups of features, or None. ``allowed`` (g,) is
-    the mask of those that may be selected, and ``pinned`` are the positions of those
-    that are always selected.
+    ``prices`` (g,) are the costs of groups of features, or None. ``allowed``
+    (g,) is the mask of those that may be selected, and ``pinned`` are the
+    positions of those that are always selected.
 
-    Raises a ParameterError if the budget does not cover the pinned groups, or without
-    these the cheapest one.
+    Raises a ParameterError if the budget does not cover the pinned groups, or
+    without these the cheapest one.
     """
     if budget is None:
         return float(np.inf)

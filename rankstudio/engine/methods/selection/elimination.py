@@ -28,8 +28,8 @@ def eliminate(
     Parameters
     ----------
     importances : callable
-        Function that trains a model on r columns (r,) and returns their importances
-        (r,), with progress events.
+        Function that trains a model on r columns (r,) and returns their
+        importances (r,), with progress events.
     columns : ndarray of shape (r,)
         Columns to order, ascending.
     n_features : int
@@ -37,20 +37,21 @@ def eliminate(
     k : int
         Number of positions for which importances are returned.
     tie : float
-        Importances count as equal if they differ by at most this share of the greatest
-        one. Of equally important features, the later column is dropped first.
+        Importances count as equal if they differ by at most this share of the
+        greatest one. Of equally important features, the later column is dropped
+        first.
     share : float, default 0.0
-        Share of the remaining features that a round drops, rounded down; at least one
-        feature is dropped, and at least one is kept.
+        Share of the remaining features that a round drops, rounded down; at
+        least one feature is dropped, and at least one is kept.
 
     Returns
     -------
     order : ndarray of shape (r,)
         The last remaining column first.
     candidate_importances : ndarray of shape (k, n)
-        At position t, the importances among which that of the t-th column of the order
-        was the least; NaN for columns that were already dropped, and for the first
-        position.
+        At position t, the importances among which that of the t-th column of
+        the order was the least; NaN for columns that were already dropped, and
+        for the first position.
     """
     remaining = columns
     dropped: list[int] = []
@@ -64,8 +65,9 @@ def eliminate(
         n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
         for _ in range(n_dropped):
             position = _least(importance, tie)
-            # The order ends with the columns dropped first, so this column's position
-            # in it is remaining.size - 1. Only the first k positions have importances.
+            # The order ends with the columns dropped first, so this column's
+            # position in it is remaining.size - 1. Only the first k positions
+            # have importances.
             if remaining.size <= k:
                 candidate_importances[remaining.size - 1, remaining] = importance
             dropped.insert(0, int(remaining[position]))

@@ -39,8 +39,8 @@ def single_feature_gains(
     measure : str, default "NDCG@10"
         Any measure of rankings.
     convention : str, default "standard"
-        Convention of the run. A cut-off k is limited to the number of documents of a
-        query, as in all methods that select by a measure.
+        Convention of the run. A cut-off k is limited to the number of documents
+        of a query, as in all methods that select by a measure.
 
     Returns
     -------
@@ -55,9 +55,9 @@ def single_feature_gains(
 
     Notes
     -----
-    O(nm log m) for m documents and n features; cached with the data. Ranked by a feature
-    that is constant within every query, documents keep the order of the file, and the
-    feature has the measure of this order.
+    O(nm log m) for m documents and n features; cached with the data. Ranked by
+    a feature that is constant within every query, documents keep the order of
+    the file, and the feature has the measure of this order.
 
     Examples
     --------
@@ -107,8 +107,8 @@ def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[F
 
     Notes
     -----
-    O(n² m log |q|) for m documents, n features and queries of |q| documents; Pearson's
-    O(n² m). Cached with the data.
+    O(n² m log |q|) for m documents, n features and queries of |q| documents;
+    Pearson's O(n² m). Cached with the data.
 
     Examples
     --------

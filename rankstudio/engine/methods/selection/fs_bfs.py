@@ -59,39 +59,40 @@ class _Partitions:
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single feature. It opens the node with the
-    best measure, creates a node with every remaining feature added, learns each one's
-    combination by coordinate ascent on the measure of the training documents, and stops
-    after ``patience`` nodes in a row without an improvement. The best node is a subset:
-    its combination sum_i w_i x_i becomes a new feature, its features are removed, and
-    the search starts again. Each step adds a subset; RankRLS, or another ranker in a
-    plan, ranks with the new features so far.
+    The search starts from every remaining single feature. It opens the node
+    with the best measure, creates a node with every remaining feature added,
+    learns each one's combination by coordinate ascent on the measure of the
+    training documents, and stops after ``patience`` nodes in a row without an
+    improvement. The best node is a subset: its combination sum_i w_i x_i
+    becomes a new feature, its features are removed, and the search starts
+    again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks
+    with the new features so far.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of new features, that is subsets; by default until no feature
-        remains.
+        Maximum number of new features, that is subsets; by default until no
+        feature remains.
     subset_size : int, default 5
         Maximum number of features of a subset, p from 1 up.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     patience : int, default 5
-        Number of nodes opened in a row without an improvement before the search stops,
-        R from 1 to 1000.
+        Number of nodes opened in a row without an improvement before the search
+        stops, R from 1 to 1000.
     max_iter : int, default 25
         Maximum number of iterations of coordinate ascent per node, 1 to 10,000.
     tolerance : float, default 1e-3
-        Coordinate ascent stops after the first iteration that improves the measure by
-        at most this much; greater than 0.
+        Coordinate ascent stops after the first iteration that improves the
+        measure by at most this much; greater than 0.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of documents of
-        a query.
+        Convention of the measure. A cut-off k is limited to the number of
+        documents of a query.
     seed : int, default 0
         Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard
-        deviation of 1 within queries.
+        λ > 0 of the RankRLS that ranks with the new features, each scaled to a
+        standard deviation of 1 within queries.
 
     Attributes
     ----------
@@ -104,15 +105,15 @@ class FSBFS(PathSelector):
     selection_order_ : ndarray
         Columns of all subsets, subset by subset.
     coef_, support_, criterion_path_, coef_path_
-        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms
-        of the original features.
+        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in
+        terms of the original features.
 
     Notes
     -----
-    Coordinate ascent starts from the parent's combination, with weight 0 for the new
-    feature. Opening a node costs up to n line searches of O(m log |q|) and a few
-    sweeps, so this takes far longer than filters. Features that are constant within
-    every query are in no subset as long as others remain.
+    Coordinate ascent starts from the parent's combination, with weight 0 for
+    the new feature. Opening a node costs up to n line searches of O(m log |q|)
+    and a few sweeps, so this takes far longer than filters. Features that are
+    constant within every query are in no subset as long as others remain.
 
     Examples
     --------
@@ -152,24 +153,24 @@ class FSBFS(PathSelector):
                 yield node
                 continue
             nodes.append(node)
-            # The new features are the subsets' combinations of features, scaled to a
-            # standard deviation of 1.
+            # The new features are the subsets' combinations of features, scaled
+            # to a standard deviation of 1.
             combinations = np.array([node.coef for node in nodes])
             deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
-            # Models with the first 1, 2, … new features; the last one is the model of
-            # this step.
+            # Models with the first 1, 2, … new features; the last one is the
+            # model of this step.
             weights, errors = yield from combined_models(
                 data, combinations, regularization
             )
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
-            # The best measure of the subsets with each feature, in the search for this
-            # subset.
+            # The best measure of the subsets with each feature, in the search
+            # for this subset.
             candidate_scores = np.full(data.X.shape[1], np.nan)
             candidate_scores[list(node.reached)] = list(node.reached.values())
-            # The model weighs new features. Multiplied by the combinations, its weights
-            # are those of the original features.
+            # The model weighs new features. Multiplied by the combinations, its
+            # weights are those of the original features.
             yield Step(
                 number=len(nodes),
                 selected=features,
@@ -183,11 +184,12 @@ class FSBFS(PathSelector):
     ) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others, with progress events.
 
-        A :class:`Node` is a subset of features with the weights that combine them. The
-        search ends after ``max_nodes`` subsets, or when no feature remains. A subset is
-        cached as soon as the search has it, because a caller may stop early. A later
-        search starts again from the same seed, so it first repeats the cached subsets,
-        which are not yielded a second time.
+        A :class:`Node` is a subset of features with the weights that combine
+        them. The search ends after ``max_nodes`` subsets, or when no feature
+        remains. A subset is cached as soon as the search has it, because a
+        caller may stop early. A later search starts again from the same seed,
+        so it first repeats the cached subsets, which are not yielded a second
+        time.
         """
         # The cached subsets come first. If these are all, no search is needed.
         key = type(self), self._without_lambda()
@@ -208,9 +210,9 @@ class FSBFS(PathSelector):
                 yield node
             if n_found == max_nodes:
                 break
-        # All subsets that this cache ever needs, also after the break: its key has the
-        # parameters from which ``max_nodes`` follows. If the caller stops early, this
-        # line is not reached.
+        # All subsets that this cache ever needs, also after the break: its key
+        # has the parameters from which ``max_nodes`` follows. If the caller
+        # stops early, this line is not reached.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
@@ -229,8 +231,8 @@ class FSBFS(PathSelector):
             ascent = yield from opening
             # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
-            # All features are constant: a single subset with the first feature, and
-            # equal scores. The loops below then do nothing.
+            # All features are constant: a single subset with the first feature,
+            # and equal scores. The loops below then do nothing.
             if not remaining:
                 value = yield from ascent.measured(np.zeros(n))
                 yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
@@ -267,10 +269,10 @@ class FSBFS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each subset the measure of every feature and each query's part in it.
 
-        The subsets end with ``n_features`` features. Without some queries the same
-        combinations are compared; they are not searched for again. The measure of a
-        feature in the subset is that of the subset's combination. That of another one
-        is the best among the combinations with the feature.
+        The subsets end with ``n_features`` features. Without some queries the
+        same combinations are compared; they are not searched for again. The
+        measure of a feature in the subset is that of the subset's combination.
+        That of another one is the best among the combinations with the feature.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -280,8 +282,8 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            # The first combination is that of the subset; then the best one of each
-            # feature outside the subset.
+            # The first combination is that of the subset; then the best one of
+            # each feature outside the subset.
             other_columns = [
                 column for column in node.reached if column not in node.features
             ]
@@ -358,11 +360,11 @@ class Node:
     value : float
         Measure of the training documents ranked by the combination; larger is better.
     reached : Mapping of int to float
-        Only for the result of a search: for each feature that remained, the best
-        measure of the nodes in which the feature had weight.
+        Only for the result of a search: for each feature that remained, the
+        best measure of the nodes in which the feature had weight.
     combinations : Mapping of int to ndarray of shape (n,)
-        Only for the result of a search: the combination of this best node of each
-        feature.
+        Only for the result of a search: the combination of this best node of
+        each feature.
     """
 
     features: tuple[int, ...]
@@ -385,8 +387,8 @@ class BestFirstSearch:
         Number of nodes opened in a row without an improvement before the search stops,
         R.
     tolerance : float
-        Coordinate ascent stops after the first sweep that improves the measure by at
-        most this much.
+        Coordinate ascent stops after the first sweep that improves the measure
+        by at most this much.
     max_iter : int
         Maximum number of sweeps of coordinate ascent.
     rng : numpy.random.Generator
@@ -404,11 +406,12 @@ class BestFirstSearch:
     ) -> None:
         """Store the settings; :meth:`best_subset` searches.
 
-        ``ascent`` measures models and searches along weights. ``size`` is the maximum
-        number of features of a subset, and ``patience`` the number of expansions
-        without a better subset after which a search ends. The weights of a subset are
-        swept up to ``max_iter`` times, or until the measure improves by at most
-        ``tolerance``. ``rng`` draws the order of the weights.
+        ``ascent`` measures models and searches along weights. ``size`` is the
+        maximum number of features of a subset, and ``patience`` the number of
+        expansions without a better subset after which a search ends. The
+        weights of a subset are swept up to ``max_iter`` times, or until the
+        measure improves by at most ``tolerance``. ``rng`` draws the order of
+        the weights.
         """
         self._ascent = ascent
         self._size = size
@@ -435,27 +438,27 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Search the best node among subsets of the remaining features; of equal ones, the earlier node wins.
 
-        A node is a subset of features with the weights of their combination, and
-        ``singles`` has the node of each single feature. The search yields None or
-        progress before each new node, so that the caller can stop. Features with a
-        final weight of 0 are left out of the resulting subset.
+        A node is a subset of features with the weights of their combination,
+        and ``singles`` has the node of each single feature. The search yields
+        None or progress before each new node, so that the caller can stop.
+        Features with a final weight of 0 are left out of the resulting subset.
         """
-        # An item of the queue begins with the negated measure, because a heap yields
-        # its smallest item. A number follows, by which the earlier of two equal nodes
-        # wins.
+        # An item of the queue begins with the negated measure, because a heap
+        # yields its smallest item. A number follows, by which the earlier of
+        # two equal nodes wins.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
-        # The first item of a heap is its smallest, here the node with the greatest
-        # measure.
+        # The first item of a heap is its smallest, here the node with the
+        # greatest measure.
         _, _, best = queue[0]
         n_fruitless = 0
         # For each feature, the best node in which its weight is not 0.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
-        # The best node of the queue is expanded: each other feature is added to it. The
-        # search ends after several expansions without a better node.
+        # The best node of the queue is expanded: each other feature is added to
+        # it. The search ends after several expansions without a better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1
@@ -491,14 +494,15 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Return the node with a feature added, whose combination starts from that of the smaller node.
 
-        The new weight is searched for first. Sweeps over all weights in random order
-        follow, until one improves the measure by no more than the tolerance.
+        The new weight is searched for first. Sweeps over all weights in random
+        order follow, until one improves the measure by no more than the
+        tolerance.
         """
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
-            # The new weight stays 0, and the other weights are those at which ascent
-            # stopped before.
+            # The new weight stays 0, and the other weights are those at which
+            # ascent stopped before.
             return Node(features=features, coef=node.coef, value=node.value)
         before = node.value
         for _ in range(self._max_iter - 1):

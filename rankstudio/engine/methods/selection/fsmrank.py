@@ -78,8 +78,9 @@ class FSMStep(Step):
 class _Similarities:
     """Cache of the similarities of one dataset's features, by the kind of similarity.
 
-    ``least_eigenvalues`` has the least eigenvalue of each matrix, and ``projected`` the
-    nearest positive semidefinite matrix of those that are indefinite.
+    ``least_eigenvalues`` has the least eigenvalue of each matrix, and
+    ``projected`` the nearest positive semidefinite matrix of those that are
+    indefinite.
     """
 
     by_kind: dict[str, Floats] = field(default_factory=dict)
@@ -124,10 +125,11 @@ class _Weighing(Selector):
         """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
         It has FSMRank's absolute weights (n,) of the features that are not yet
-        selected, NaN for others, and the part of each query in them (n, Q): how much a
-        weight decreases without the query. The weights without a query are estimated by
-        one Newton step on the objective of the other queries. Similarities and
-        importances stay as they are, and features with weight 0 keep weight 0.
+        selected, NaN for others, and the part of each query in them (n, Q): how
+        much a weight decreases without the query. The weights without a query
+        are estimated by one Newton step on the objective of the other queries.
+        Similarities and importances stay as they are, and features with weight
+        0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -141,8 +143,9 @@ class _Weighing(Selector):
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
-            # For the k features with weights: the gradient of each query's loss (k, Q),
-            # the second derivatives of the whole loss (k, k), and the pairs per query.
+            # For the k features with weights: the gradient of each query's loss
+            # (k, Q), the second derivatives of the whole loss (k, k), and the
+            # pairs per query.
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(
                 data, order, weights, fsmrank.loss
@@ -150,8 +153,8 @@ class _Weighing(Selector):
             n_pairs = max(1.0, float(pairs.sum()))
             n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            # At the minimum, the gradient of the objective is 0. Without a query, it is
-            # the change of the mean loss's gradient.
+            # At the minimum, the gradient of the objective is 0. Without a
+            # query, it is the change of the mean loss's gradient.
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
             penalty = (
@@ -180,8 +183,9 @@ class _Weighing(Selector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
-        The similarities have shape (c, o) for the o columns in ``other_columns``. They
-        and the importances are those of FSMRank's objective.
+        The similarities have shape (c, o) for the o columns in
+        ``other_columns``. They and the importances are those of FSMRank's
+        objective.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -218,10 +222,11 @@ class FSMRank(_Weighing):
 
         λ1/2 w'Aw + λ2 sum_i w_i / s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))²       (eq. (2)),
 
-    where s_i is the importance of a feature, A_ij the similarity of two features, and p
-    the number of pairs of documents of one query with different labels. The weight of a
-    feature in the model is its weight minus that of its negative. The squared hinge may
-    be replaced by another convex loss with a Lipschitz gradient (section III.A).
+    where s_i is the importance of a feature, A_ij the similarity of two
+    features, and p the number of pairs of documents of one query with different
+    labels. The weight of a feature in the model is its weight minus that of its
+    negative. The squared hinge may be replaced by another convex loss with a
+    Lipschitz gradient (section III.A).
 
     Parameters
     ----------
@@ -230,37 +235,39 @@ class FSMRank(_Weighing):
     lambda2 : float, default 1e-4
         λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
-        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the
-        feature alone; 1; or own numbers from 0 up, of shape (n,), or (2n,) with the
-        negatives last, or a function of X, y and the query of each document that
-        returns such numbers. Features without importance, such as constant ones, are
-        excluded.
+        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by
+        the feature alone; 1; or own numbers from 0 up, of shape (n,), or (2n,)
+        with the negatives last, or a function of X, y and the query of each
+        document that returns such numbers. Features without importance, such as
+        constant ones, are excluded.
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
-        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity;
-        or an own symmetric matrix of shape (n, n), or a function that returns it.
+        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the
+        identity; or an own symmetric matrix of shape (n, n), or a function that
+        returns it.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
-        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²; log(1 +
-        exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs in the right
-        order that are more than 1 apart.
+        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²;
+        log(1 + exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs
+        in the right order that are more than 1 apart.
     project : bool, default False
-        Replace an indefinite A by the nearest positive semidefinite matrix. Absolute
-        correlations may be indefinite, and then the objective may not be convex;
-        without the projection there is a warning.
+        Replace an indefinite A by the nearest positive semidefinite matrix.
+        Absolute correlations may be indefinite, and then the objective may not
+        be convex; without the projection there is a warning.
     tol : float, default 1e-10
-        Algorithm 1 stops when an iteration changes the objective by at most this share.
-        The paper's 1e-4 stops up to a few thousandths above the minimum, with another
-        order of the first features. The default is the loosest power of ten that
-        reaches the minimum within 1e-5 on every fold of MQ2008, with the λ of the
-        catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, compared with 1.5e-5 for 1e-9.
-        The first ten features are those of the minimum in 33 of these 35 fits, in the
-        same order if their weights differ by more than 2 %, except for λ1 = 0.01 with
-        λ2 up to 1e-4. There similar features share their weight in ways that hardly
-        change the objective, and ``max_iter`` ends the search.
+        Algorithm 1 stops when an iteration changes the objective by at most
+        this share. The paper's 1e-4 stops up to a few thousandths above the
+        minimum, with another order of the first features. The default is the
+        loosest power of ten that reaches the minimum within 1e-5 on every fold
+        of MQ2008, with the λ of the catalog and with λ1 = 0.5, λ2 = 0: within
+        2e-6, compared with 1.5e-5 for 1e-9. The first ten features are those of
+        the minimum in 33 of these 35 fits, in the same order if their weights
+        differ by more than 2 %, except for λ1 = 0.01 with λ2 up to 1e-4. There
+        similar features share their weight in ways that hardly change the
+        objective, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
     solver : {"nesterov", "subgradient"}, default "nesterov"
-        Algorithm 1, or the projected subgradient method that the paper compares it
-        with, which is far slower.
+        Algorithm 1, or the projected subgradient method that the paper compares
+        it with, which is far slower.
 
     Attributes
     ----------
@@ -269,11 +276,11 @@ class FSMRank(_Weighing):
     objective_ : float
         Minimum of the objective.
     importance_, importance_of_negative_ : ndarray of shape (n,)
-        s of each feature, and of its negative; the two differ only for NDCG@10, MAP and
-        own numbers. 0 for constant features.
+        s of each feature, and of its negative; the two differ only for NDCG@10,
+        MAP and own numbers. 0 for constant features.
     similarity_ : ndarray of shape (n, n)
-        A of each pair of features, read-only; the projected one if ``project`` changed
-        it.
+        A of each pair of features, read-only; the projected one if ``project``
+        changed it.
     n_iter_ : int
         Iterations taken.
     support_ : ndarray of shape (n,), bool
@@ -281,15 +288,16 @@ class FSMRank(_Weighing):
     selection_order_ : ndarray of shape (k,)
         Features with weight, the largest |weight| first (section IV.D).
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of these features, with unchanged weights
-        (section IV.D).
+        Models with the first 1, 2, … k of these features, with unchanged
+        weights (section IV.D).
 
     Notes
     -----
-    The paper uses features scaled to [0, 1]; other scales work, because the line search
-    finds the Lipschitz constant. O(mn²) for A, then O(mn + m log m) per iteration for m
-    documents, without a list of pairs: O(mn) for least squares, and O(mn + p) for the
-    logistic loss, which goes through the p pairs.
+    The paper uses features scaled to [0, 1]; other scales work, because the
+    line search finds the Lipschitz constant. O(mn²) for A, then O(mn + m log m)
+    per iteration for m documents, without a list of pairs: O(mn) for least
+    squares, and O(mn + p) for the logistic loss, which goes through the p
+    pairs.
 
     Examples
     --------
@@ -328,8 +336,8 @@ class FSMRank(_Weighing):
         penalties = yield from self.penalties(data)
         similarity, s, *_ = penalties
         self._keep_weighing(similarity, s)
-        # numba is imported where it is needed: reading the catalog must not wait for
-        # it.
+        # numba is imported where it is needed: reading the catalog must not
+        # wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
             FSMObjective,
             accelerated,
@@ -350,8 +358,8 @@ class FSMRank(_Weighing):
                     yield state
                     continue
                 number += 1
-                # A feature has two nonnegative weights: one for itself, and one for the
-                # negated feature.
+                # A feature has two nonnegative weights: one for itself, and one
+                # for the negated feature.
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(
@@ -368,8 +376,8 @@ class FSMRank(_Weighing):
     ) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
 
-        Notes are suppressed, because :meth:`work` has already warned about the same
-        similarities.
+        Notes are suppressed, because :meth:`work` has already warned about the
+        same similarities.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -381,8 +389,8 @@ class FSMRank(_Weighing):
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties, loss=loss)
             for coef in coefs:
-                # The objective has nonnegative weights of the features, and then of
-                # their negatives.
+                # The objective has nonnegative weights of the features, and
+                # then of their negatives.
                 w = np.concatenate((np.maximum(coef, 0.0), np.maximum(-coef, 0.0)))
                 values.append((yield from objective.value(w)))
         return values
@@ -404,8 +412,8 @@ class FSMRank(_Weighing):
         """
         kind = self.checked("similarity")
         project = self.checked("project")
-        # The similarities of a named kind are cached with the data, for all parameters.
-        # A user's own matrix is not cached.
+        # The similarities of a named kind are cached with the data, for all
+        # parameters. A user's own matrix is not cached.
         if isinstance(kind, str):
             name = kind
             cache = data.shared.of(_Similarities)
@@ -414,15 +422,15 @@ class FSMRank(_Weighing):
             name = "own"
             cache = _Similarities()
             matrix = own_similarity(kind, data)
-        # Without the term of the similarities, it does not matter whether the matrix is
-        # indefinite.
+        # Without the term of the similarities, it does not matter whether the
+        # matrix is indefinite.
         if self.lambda1 == 0:
             return matrix
         if name not in cache.least_eigenvalues:
             cache.least_eigenvalues[name] = float(np.linalg.eigvalsh(matrix)[0])
         least = cache.least_eigenvalues[name]
-        # Entries are at most 1, so the norm is at most n: rounding moves an eigenvalue
-        # by less than 1e-10 n.
+        # Entries are at most 1, so the norm is at most n: rounding moves an
+        # eigenvalue by less than 1e-10 n.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
@@ -439,8 +447,8 @@ class FSMRank(_Weighing):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes from the last iteration.
 
-        ``coef_path_`` (k, n) has its model cut to the best feature, the best two, and
-        so on, for the k features with weights.
+        ``coef_path_`` (k, n) has its model cut to the best feature, the best
+        two, and so on, for the k features with weights.
         """
         super()._finish(data, steps)
         last = steps[-1]
@@ -456,8 +464,8 @@ def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     """Yield the model of FSMRank's last step truncated to 1, 2, … features, the largest |weight| first.
 
     The weights are unchanged (section IV.D). The criterion is NaN, because the
-    objective does not apply to truncated models. With ``all_features`` the features
-    without weight follow; they do not change the model.
+    objective does not apply to truncated models. With ``all_features`` the
+    features without weight follow; they do not change the model.
     """
     coef = np.zeros_like(last.coef)
     order = by_weight(last.coef, all_features)
@@ -512,17 +520,18 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 class FSMRankTop(_OfFSMRank):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
-    "We learn a ranking model w on all the features, and sort the features decreasingly
-    by their weights in w. [...] we can easily construct a model containing k features,
-    by simply combining the top k features (using their associated weights in w)" (Lai
-    et al. 2013, section IV.D). No model is retrained for any k;
+    "We learn a ranking model w on all the features, and sort the features
+    decreasingly by their weights in w. [...] we can easily construct a model
+    containing k features, by simply combining the top k features (using their
+    associated weights in w)" (Lai et al. 2013, section IV.D). No model is
+    retrained for any k;
     :class:`rankstudio.engine.FSMSVM` retrains.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank
-        gives weight, or all features.
+        Maximum number of features, k; by default, and at most, all to which
+        FSMRank gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -536,8 +545,8 @@ class FSMRankTop(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all others, in
-        column order.
+        Also select the features to which FSMRank gives no weight, after all
+        others, in column order.
 
     Attributes
     ----------
@@ -575,8 +584,8 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
-        If FSMRank leaves every weight at 0, and features without weight are not wanted,
-        the only step is the model without features.
+        If FSMRank leaves every weight at 0, and features without weight are not
+        wanted, the only step is the model without features.
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
@@ -612,8 +621,8 @@ def last_step(
 ) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with these parameters, and the last step of its run, with progress events.
 
-    Parameters that FSMRank does not have are ignored. The step is cached with the data,
-    for all methods that start from it.
+    Parameters that FSMRank does not have are ignored. The step is cached with
+    the data, for all methods that start from it.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -643,8 +652,8 @@ class FSMSVM(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank
-        gives weight, or all features.
+        Maximum number of features, k; by default, and at most, all to which
+        FSMRank gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -658,8 +667,8 @@ class FSMSVM(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all others, in
-        column order.
+        Also select the features to which FSMRank gives no weight, after all
+        others, in column order.
     C : float, default 1.0
         C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
 
@@ -684,8 +693,8 @@ class FSMSVM(_OfFSMRank):
 
     Notes
     -----
-    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features
-    of m documents.
+    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k
+    features of m documents.
 
     Examples
     --------
@@ -764,8 +773,8 @@ def importance(data: QueryData, kind: str) -> Floats:
     Returns
     -------
     ndarray of shape (2n,)
-        Importance from 0 to 1; the second half is that of the negatives. 0 for constant
-        features, for which none of these is defined.
+        Importance from 0 to 1; the second half is that of the negatives. 0 for
+        constant features, for which none of these is defined.
     """
     return finish(weighing_features(training_data(data), kind))
 
@@ -773,8 +782,8 @@ def importance(data: QueryData, kind: str) -> Floats:
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Return the importance of each feature and of its negative, shape (2n,), with progress events.
 
-    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's own
-    numbers. Features that are constant have importance 0.
+    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's
+    own numbers. Features that are constant have importance 0.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -784,14 +793,14 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        # To rank downwards by a feature's negative is to rank upwards by the feature.
-        # `upwards` is only None if a caller asks for one direction.
+        # To rank downwards by a feature's negative is to rank upwards by the
+        # feature. `upwards` is only None if a caller asks for one direction.
         assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
         correlations = (yield from correlating(data))[0]
-        # The last column is that of the labels. A feature and its negative have the
-        # same |correlation|.
+        # The last column is that of the labels. A feature and its negative have
+        # the same |correlation|.
         importances = np.tile(np.abs(correlations[:-1, -1]), 2)
     varies = (yield from correlating(data))[1]
     return np.where(np.tile(varies, 2), importances, 0.0)
@@ -814,8 +823,9 @@ def similarity(data: QueryData, kind: str) -> Floats:
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), from 0 to 1, with progress events.
 
-    It is |Pearson's correlation| over all documents, or with ``kind`` "kendall" the
-    mean of |Kendall's τ-b| over queries. With "none", it is the identity matrix.
+    It is |Pearson's correlation| over all documents, or with ``kind`` "kendall"
+    the mean of |Kendall's τ-b| over queries. With "none", it is the identity
+    matrix.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -865,15 +875,16 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary.
 
-    The correlations have shape (n + 1, n + 1), with the labels last. The mask of the
-    features with more than one value has shape (n,). Both are cached. Takes two passes
-    over the data.
+    The correlations have shape (n + 1, n + 1), with the labels last. The mask
+    of the features with more than one value has shape (n,). Both are cached.
+    Takes two passes over the data.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
         activity = "correlating features"
-        # First pass: means, from sums relative to the first document, and how many values
-        # differ from the first one. Second pass: products of centred columns.
+        # First pass: means, from sums relative to the first document, and how
+        # many values differ from the first one. Second pass: products of
+        # centred columns.
         origin = np.append(data.X[0], data.y[0])
         total, different = yield from summed(
             data, activity, _shifted_sums, origin, by_blocks=True
@@ -899,8 +910,8 @@ def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
 
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     """Return the products of features and labels, each minus its mean."""
-    # The origin is subtracted before the mean, so that a constant column becomes
-    # exactly 0.
+    # The origin is subtracted before the mean, so that a constant column
+    # becomes exactly 0.
     shifted = np.column_stack((data.X, data.y))
     shifted -= origin
     shifted -= mean

@@ -56,10 +56,12 @@ _MOST_KEPT = 1_000
 class GAS(PathSelector):
     """GAS greedily selects features that are important and dissimilar (Geng et al. 2007).
 
-    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j over x in {0, 1}^n with k ones
-    (Geng et al. 2007, eq. (3)): after feature i is selected, w_j -= 2 c e_ij for the remaining ones. The
-    importance w is the measure of ranking the training documents by the feature alone, in the better
-    direction; the similarity e is |Kendall's τ-b| averaged over queries (see
+    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j
+    over x in {0, 1}^n with k ones (Geng et al. 2007, eq. (3)): after feature i
+    is selected, w_j -= 2 c e_ij for the remaining ones. The importance w is the
+    measure of ranking the training documents by the feature alone, in the
+    better direction; the similarity e is |Kendall's τ-b| averaged over queries
+    (see
     :class:`rankstudio.engine.methods.selection.kendall.KendallSimilarity`).
 
     Parameters
@@ -67,31 +69,32 @@ class GAS(PathSelector):
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"map", "ndcg@10", "loss"}, array-like or callable, default "map"
-        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L with
-        "loss": the share of pairs of different labels that the feature orders
-        correctly, 1 minus the disagreement error. Or own numbers from 0 up, of shape
-        (n,), or a function of X, y and the query of each document that returns them;
-        the direction is then that of the better MAP.
+        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L
+        with "loss": the share of pairs of different labels that the feature
+        orders correctly, 1 minus the disagreement error. Or own numbers from 0
+        up, of shape (n,), or a function of X, y and the query of each document
+        that returns them; the direction is then that of the better MAP.
     c : float, default 0.1
-        Weight of similarity relative to importance, from 0 up; with 0 the features are
-        ordered by importance.
+        Weight of similarity relative to importance, from 0 up; with 0 the
+        features are ordered by importance.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of documents of
-        a query.
+        Convention of the measure. A cut-off k is limited to the number of
+        documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
-        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own
-        symmetric matrix of shape (n, n), or a function that returns it.
+        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an
+        own symmetric matrix of shape (n, n), or a function that returns it.
 
     Attributes
     ----------
     importance_ : ndarray of shape (n,)
         Initial w.
     similarity_ : ndarray of shape (n, n), or None
-        e of each pair of features, read-only. Kendall's τ is only computed for pairs
-        that were compared, of a selected feature and one that then remained: NaN for
-        all other pairs, and None for more than 1,000 features.
+        e of each pair of features, read-only. Kendall's τ is only computed for
+        pairs that were compared, of a selected feature and one that then
+        remained: NaN for all other pairs, and None for more than 1,000
+        features.
     scores_ : ndarray of shape (n,)
         Value of w when the feature was selected, or at the end if it was not.
     directions_ : ndarray of shape (n,)
@@ -99,10 +102,10 @@ class GAS(PathSelector):
 
     Notes
     -----
-    O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents;
-    8nm bytes. Equally important features are selected in column order; features that
-    are constant within every query have no similarity and come last. The attributes of
-    the path are those of
+    O(nm log m + knm log |q|) for m documents, n features and queries of |q|
+    documents; 8nm bytes. Equally important features are selected in column
+    order; features that are constant within every query have no similarity and
+    come last. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -136,8 +139,8 @@ class GAS(PathSelector):
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
         """Return the importance of each feature, w, and its better direction, each of shape (n,).
 
-        The direction is 1 if larger values of the feature rank first, else -1. Larger
-        importance is better.
+        The direction is 1 if larger values of the feature rank first, else -1.
+        Larger importance is better.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -161,22 +164,23 @@ class GAS(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by importance and dissimilarity, and return the first k.
 
-        A score starts as the importance of the feature. The feature with the largest
-        score is selected, again and again. Each selection lowers the scores of the
-        others by 2 c times their similarity to the selected feature.
+        A score starts as the importance of the feature. The feature with the
+        largest score is selected, again and again. Each selection lowers the
+        scores of the others by 2 c times their similarity to the selected
+        feature.
         """
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        # Kendall's τ is only computed for pairs with a selected feature: all pairs
-        # would take long.
+        # Kendall's τ is only computed for pairs with a selected feature: all
+        # pairs would take long.
         matrix = (
             None
             if isinstance(kind, str) and kind == "kendall"
             else (yield from self.similarities(data))
         )
-        # For Kendall's τ, a matrix to be filled as far as it is computed, or None for
-        # many features.
+        # For Kendall's τ, a matrix to be filled as far as it is computed, or
+        # None for many features.
         similarity = _unknown(importance.size) if matrix is None else matrix
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
@@ -192,8 +196,8 @@ class GAS(PathSelector):
         ):
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
-                # Features that are constant within all queries only count when no other
-                # feature remains.
+                # Features that are constant within all queries only count when
+                # no other feature remains.
                 varying_candidates = is_unranked & varies
                 candidates = (
                     varying_candidates if varying_candidates.any() else is_unranked
@@ -201,8 +205,8 @@ class GAS(PathSelector):
                 candidate_scores[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
-                # The scores of the similar features that remain are lowered, except
-                # after the last selection.
+                # The scores of the similar features that remain are lowered,
+                # except after the last selection.
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
                     similarities = yield from between(int(order[t]), unranked)
@@ -222,8 +226,9 @@ class GAS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield, for the first ``n_features`` steps, the scores of all features and each query's part in them.
 
-        A score is a mean over queries of the measure of a feature alone, minus the
-        similarities to selected features, which stay the same without a query.
+        A score is a mean over queries of the measure of a feature alone, minus
+        the similarities to selected features, which stay the same without a
+        query.
         """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 

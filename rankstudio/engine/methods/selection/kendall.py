@@ -19,11 +19,12 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class KendallSimilarity:
     """|Kendall's τ-b| between features, averaged over queries.
 
-    τ-b is used instead of τ-a, because features of ranking data have many ties: by τ-a
-    a feature that is 0 for half of a query would be dissimilar to itself, by τ-b every
-    varying feature has similarity 1 with itself and with features that rank the same or
-    the opposite way. Queries in which one of the two features is constant are left out
-    of the mean. If this leaves out all queries, the similarity is 0.
+    τ-b is used instead of τ-a, because features of ranking data have many ties:
+    by τ-a a feature that is 0 for half of a query would be dissimilar to
+    itself, by τ-b every varying feature has similarity 1 with itself and with
+    features that rank the same or the opposite way. Queries in which one of the
+    two features is constant are left out of the mean. If this leaves out all
+    queries, the similarity is 0.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class KendallSimilarity:
         self._ptr = data.ptr
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # Scratch space is allocated as numbers of 8 bytes:
-        # n m numbers of 8 bytes have space for two arrays of n m numbers of 4 bytes.
+        # Scratch space is allocated as numbers of 8 bytes: n m numbers of 8
+        # bytes have space for two arrays of n m numbers of 4 bytes.
         numbers = np.empty(n * m) if scratch is None else scratch.empty(n * m)
         self._ranks, self._order = numbers.view(np.int32).reshape(2, n, m)
         self._n_tied_pairs = np.empty((n, data.ptr.size - 1))
@@ -56,8 +57,8 @@ class KendallSimilarity:
             order = np.lexsort((column, query))
             rises = np.append(0, np.diff(column[order]) > 0)
             self._order[j] = order
-            # Equal values have equal ranks. Ranks are only compared within a query, so
-            # they need not restart.
+            # Equal values have equal ranks. Ranks are only compared within a
+            # query, so they need not restart.
             self._ranks[j, order] = np.cumsum(rises)
             kernels.tied_pairs(
                 self._ranks[j], self._order[j], self._ptr, self._n_tied_pairs[j]
@@ -92,8 +93,8 @@ class KendallSimilarity:
                     )
                     out[:, part] = sums
 
-            # The list has no use. But map without threads only runs when it is read,
-            # and errors of threads are only raised then.
+            # The list has no use. But map without threads only runs when it is
+            # read, and errors of threads are only raised then.
             list((executor.map if executor else map)(work, cuts))
         return out
 
@@ -118,8 +119,8 @@ Between = Callable[[int, Ints], Waiting[Floats]]
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """Provide the function that returns |Kendall's τ-b| of a feature and some others, with progress events.
 
-    The result of the function has shape (others,), and is a mean over queries. It works
-    on all shards of the data.
+    The result of the function has shape (others,), and is a mean over queries.
+    It works on all shards of the data.
     """
     with data.session(StateWork(KendallSimilarity)) as session:
 

@@ -1,9 +1,10 @@
 """Parts of each query in the scores by which the steps of a selector compare features.
 
-Without some queries, a step selects the feature that the parts of the remaining queries
-favour. For scores that are means over queries, the parts are exact. For other scores, a
-part is how much the score drops without the query, while everything else that the step
-depends on, such as the earlier features, stays the same.
+Without some queries, a step selects the feature that the parts of the remaining
+queries favour. For scores that are means over queries, the parts are exact. For
+other scores, a part is how much the score drops without the query, while
+everything else that the step depends on, such as the earlier features, stays
+the same.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def compared_means(
 ) -> Compared:
     """Yield for each step of a filter the scores of the features, and each query's part in them.
 
-    A filter orders features by scores, which are means over queries. The similarities
-    of GAS and the better direction of a feature are assumed to be the same without a
-    query.
+    A filter orders features by scores, which are means over queries. The
+    similarities of GAS and the better direction of a feature are assumed to be
+    the same without a query.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ def _values_by_query(
     """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q)."""
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
-    # A model of one feature ranks by the feature's values. They are not summed with
-    # zeros, which could round them.
+    # A model of one feature ranks by the feature's values. They are not summed
+    # with zeros, which could round them.
     if has_one_feature.all():
         columns = np.argmax(weights != 0, axis=1)
         scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
@@ -153,8 +154,9 @@ def _slopes_by_query(
 ) -> tuple[Any, ...]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
 
-    They are the gradient of the loss of each query (c, Q), the second derivatives of
-    the sum (c, c), and the number of pairs with different labels of each query (1, Q).
+    They are the gradient of the loss of each query (c, Q), the second
+    derivatives of the sum (c, c), and the number of pairs with different labels
+    of each query (1, Q).
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
@@ -190,8 +192,8 @@ def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
     X, y = QueryData(
         np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
     ).centred
-    # Joined results are concatenated along their last axis, so that has to be the
-    # queries'.
+    # Joined results are concatenated along their last axis, so that has to be
+    # the queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 

@@ -40,22 +40,23 @@ _MAX_ITER = 1000
 class RecursiveElimination(PathSelector):
     """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
-    Guyon et al. 2002, section 4, with RankRLS or RankSVM instead of the classification
-    support vector machine. The last remaining feature is the first of the path.
-    Features that are constant within every query are removed first, later columns
-    before earlier ones, as are features of equal importance.
+    Guyon et al. 2002, section 4, with RankRLS or RankSVM instead of the
+    classification support vector machine. The last remaining feature is the
+    first of the path. Features that are constant within every query are removed
+    first, later columns before earlier ones, as are features of equal
+    importance.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"weight", "scaled"}, default "weight"
-        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times
-        the feature's standard deviation within queries, for features on different
-        scales.
+        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j|
+        times the feature's standard deviation within queries, for features on
+        different scales.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features, and of the RankRLS
-        whose weights decide.
+        λ > 0 of the RankRLS that ranks with the selected features, and of the
+        RankRLS whose weights decide.
     ranker : {"rankrls", "ranksvm"}, default "rankrls"
         Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
     C : float, default 0.01
@@ -68,9 +69,9 @@ class RecursiveElimination(PathSelector):
 
     Notes
     -----
-    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the
-    factor 1/12 and runs in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The
-    attributes of the path are those of
+    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power
+    has the factor 1/12 and runs in BLAS-3. RankSVM: n fits of a few times O(mn
+    + m log m). The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -101,8 +102,8 @@ class RecursiveElimination(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Eliminate the least important feature again and again, and return the k that remain longest.
 
-        The last remaining feature comes first. A feature's importance is its |weight|
-        in a model of the remaining features.
+        The last remaining feature comes first. A feature's importance is its
+        |weight| in a model of the remaining features.
         """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
@@ -113,8 +114,8 @@ class RecursiveElimination(PathSelector):
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
-        # RankRLS's weights follow from the sums; RankSVM is trained again for each set
-        # of features.
+        # RankRLS's weights follow from the sums; RankSVM is trained again for
+        # each set of features.
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
         with (
             least_squares
@@ -124,8 +125,8 @@ class RecursiveElimination(PathSelector):
             order, candidate_importances = yield from _order_and_importances(
                 weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
             )
-        # The ranking is the reverse of the order: the position of each feature, from 1
-        # on.
+        # The ranking is the reverse of the order: the position of each feature,
+        # from 1 on.
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(
@@ -137,19 +138,20 @@ class RecursiveElimination(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        The path is the opposite order of elimination. With t features remaining, the
-        one with the smallest |weight| is eliminated, and becomes the t-th of the path.
-        So the scores are negative |weights|. The first feature of the path is the one
-        that remains of two, so its scores are |weights|. RankRLS's weights without a
-        query are exact; RankSVM's follow from its gradient and second derivatives.
+        The path is the opposite order of elimination. With t features
+        remaining, the one with the smallest |weight| is eliminated, and becomes
+        the t-th of the path. So the scores are negative |weights|. The first
+        feature of the path is the one that remains of two, so its scores are
+        |weights|. RankRLS's weights without a query are exact; RankSVM's follow
+        from its gradient and second derivatives.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
             sized_steps,
         )
 
-        # The steps, with at least two features, because the first two positions follow
-        # from the comparison of two features.
+        # The steps, with at least two features, because the first two positions
+        # follow from the comparison of two features.
         steps = yield from sized_steps(
             self, data, max(n_features, min(2, data.X.shape[1]))
         )
@@ -160,16 +162,16 @@ class RecursiveElimination(PathSelector):
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
-            # The first two positions follow from the same comparison, that of two
-            # features.
+            # The first two positions follow from the same comparison, that of
+            # two features.
             step = steps[min(max(position, 1), len(steps) - 1)]
             columns = np.array(step.selected, dtype=np.int64)
             winner = int(columns[position])
             scores = np.full(n, np.nan)
             parts = np.zeros((n, Q))
             if columns.size > 1 and varies[columns].all():
-                # The weights of this step's features on all queries, (t,), and without
-                # each query, (Q, t).
+                # The weights of this step's features on all queries, (t,), and
+                # without each query, (Q, t).
                 query_grams = yield from grams_by_query(data, columns.tolist())
                 total = query_grams.sum(axis=0)
                 if self.ranker == "rankrls":
@@ -179,14 +181,14 @@ class RecursiveElimination(PathSelector):
                     weights, without = yield from _svm_weights(
                         data, columns, self.checked("C")
                     )
-                # The scaled importance is a weight times the length of its feature,
-                # which is shorter without a query.
+                # The scaled importance is a weight times the length of its
+                # feature, which is shorter without a query.
                 if importance == "scaled":
                     weights = weights * np.sqrt(np.diag(total)[:-1])
                     squares = np.diagonal(total - query_grams, axis1=1, axis2=2)[:, :-1]
                     without = without * np.sqrt(np.maximum(squares, 0.0))
-                # The smallest |weight| wins where a feature is eliminated, the greatest
-                # one at the first position.
+                # The smallest |weight| wins where a feature is eliminated, the
+                # greatest one at the first position.
                 sign = 1.0 if position == 0 else -1.0
                 scores[columns] = sign * np.abs(weights)
                 parts[columns] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
@@ -209,9 +211,9 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The weights without a query are estimated: by one Newton step from the weights of
-    all queries, on the loss of the other queries, with the second derivatives of all
-    queries. C weighs the loss.
+    The weights without a query are estimated: by one Newton step from the
+    weights of all queries, on the loss of the other queries, with the second
+    derivatives of all queries. C weighs the loss.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -225,8 +227,8 @@ def _svm_weights(
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
     """Return the function from columns (c,) to the weights (c,) of RankRLS with these columns.
 
-    ``gram`` (n, n) and ``right`` (n,) are the products of the features with each other
-    and with the labels.
+    ``gram`` (n, n) and ``right`` (n,) are the products of the features with
+    each other and with the labels.
     """
 
     def weights(columns: Ints) -> Waiting[Floats]:
@@ -269,9 +271,9 @@ def _order_and_importances(
 
     The second result are the importances (k, n) at the first k positions.
 
-    The importance of a column is its |weight| times ``scale`` (n,); importances that
-    differ by less than the share ``tie`` of the greatest one are equal. Constant
-    columns are eliminated first, so they are at the end.
+    The importance of a column is its |weight| times ``scale`` (n,); importances
+    that differ by less than the share ``tie`` of the greatest one are equal.
+    Constant columns are eliminated first, so they are at the end.
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:

@@ -34,8 +34,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class SingleFeatureRanking(ScoredSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
-    Features that are constant within every query come last, regardless of the measure
-    of the file's order.
+    Features that are constant within every query come last, regardless of the
+    measure of the file's order.
 
     Parameters
     ----------
@@ -44,23 +44,23 @@ class SingleFeatureRanking(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a
-        group counts as one of k.
+        0-based columns that are selected together, by the score of the best
+        one; a group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per
-        cost; a negative score is multiplied by the cost instead. A group costs the sum
-        of its features.
+        Cost of each feature, greater than 0. Features are then selected by
+        score per cost; a negative score is multiplied by the cost instead. A
+        group costs the sum of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over.
-        Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover are
+        passed over. Needs ``costs``.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     direction : {"best", "descending"}, default "best"
         "best": a feature may also rank in ascending order, if that is better.
         "descending": always high values first.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of
-        a query.
+        Convention of the measure; k of a cut-off is at most the number of
+        documents of a query.
 
     Attributes
     ----------
@@ -105,13 +105,13 @@ class SingleFeatureRanking(ScoredSelector):
         )
         higher_is_better = find_measure(self.measure).higher_is_better
         gains = scores if higher_is_better else -scores
-        # The disagreement error is NaN if no query has a pair. In place of NaN comes a
-        # number below all others.
+        # The disagreement error is NaN if no query has a pair. In place of NaN
+        # comes a number below all others.
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
-        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is
-        # always better.
+        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger
+        # is always better.
         shown_scores = np.where(
             varies, scores if higher_is_better else 1.0 - scores, np.nan
         )
@@ -124,8 +124,8 @@ class SingleFeatureRanking(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps: all measures, and each query's part in them.
 
-        A measure is that of the ranking by one feature. None with groups or costs,
-        because the scores of groups, or per cost, have no such parts.
+        A measure is that of the ranking by one feature. None with groups or
+        costs, because the scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -152,8 +152,8 @@ def measuring_features(
     measure : str
         Name of the measure.
     convention : str or Convention
-        Convention of the measure, or its key. Methods that select by the measure pass a
-        variant of the convention, its objective.
+        Convention of the measure, or its key. Methods that select by the
+        measure pass a variant of the convention, its objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 
@@ -166,8 +166,8 @@ def measuring_features(
 
     Notes
     -----
-    O(nm log m). Documents with equal values keep their order in the data, in both
-    directions.
+    O(nm log m). Documents with equal values keep their order in the data, in
+    both directions.
     """
     descending, ascending = yield from directed_measures(
         data, measure, convention, both_directions
@@ -188,8 +188,8 @@ def measured_alone(
 ) -> Waiting[Floats]:
     """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
 
-    A feature ranks in its better direction over all queries. Larger is better: an error
-    is subtracted from 1. NaN for a query without a value.
+    A feature ranks in its better direction over all queries. Larger is better:
+    an error is subtracted from 1. NaN for a query without a value.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -235,8 +235,8 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``; each is ranked by its values
-    times each of the signs, 1 for descending and -1 for ascending order.
+    The c features are those of the slice ``columns``; each is ranked by its
+    values times each of the signs, 1 for descending and -1 for ascending order.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -259,9 +259,9 @@ def _measure_sums(
 class MutualInformation(ScoredSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
-    Bins hold about equally many documents. Values count in absolute terms, not relative
-    to other documents of the query, and a non-monotonic relation counts as much as a
-    monotonic one.
+    Bins hold about equally many documents. Values count in absolute terms, not
+    relative to other documents of the query, and a non-monotonic relation
+    counts as much as a monotonic one.
 
     Parameters
     ----------
@@ -270,24 +270,24 @@ class MutualInformation(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a
-        group counts as one of k.
+        0-based columns that are selected together, by the score of the best
+        one; a group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per
-        cost; a negative score is multiplied by the cost instead. A group costs the sum
-        of its features.
+        Cost of each feature, greater than 0. Features are then selected by
+        score per cost; a negative score is multiplied by the cost instead. A
+        group costs the sum of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over.
-        Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover are
+        passed over. Needs ``costs``.
     n_bins : int, default 10
-        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may
-        be fewer.
+        Number of bins of a feature, 2 to 1000. Equal values share a bin, so
+        there may be fewer.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over bins b
-        and labels l; 0 for a constant feature.
+        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over
+        bins b and labels l; 0 for a constant feature.
 
     Notes
     -----
@@ -316,9 +316,10 @@ class MutualInformation(ScoredSelector):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on the statistic, to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents with a feature's value in
-        each bin, and with each label. The result is the derivative of the statistic
-        with respect to them, up to a constant that is the same for all documents.
+        ``counts`` (bins, labels) are the numbers of documents with a feature's
+        value in each bin, and with each label. The result is the derivative of
+        the statistic with respect to them, up to a constant that is the same
+        for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
@@ -334,8 +335,8 @@ class MutualInformation(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
-        The statistic says how much values and labels depend on each other. Progress
-        events come first.
+        The statistic says how much values and labels depend on each other.
+        Progress events come first.
         """
         scores = np.empty(data.X.shape[1])
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
@@ -352,8 +353,8 @@ class MutualInformation(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.
 
-        None with groups or costs, because the scores of groups, or per cost, have no
-        such parts. The bins are assumed to be the same for all queries.
+        None with groups or costs, because the scores of groups, or per cost,
+        have no such parts. The bins are assumed to be the same for all queries.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -380,8 +381,8 @@ class ChiSquared(MutualInformation):
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        sum (O - E)² / E over bins and labels, for O documents and E expected ones if
-        value and label were independent; 0 for a constant feature.
+        sum (O - E)² / E over bins and labels, for O documents and E expected
+        ones if value and label were independent; 0 for a constant feature.
 
     Examples
     --------
@@ -412,8 +413,8 @@ class ChiSquared(MutualInformation):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on χ², to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents. A constant that is the
-        same for all documents is left out.
+        ``counts`` (bins, labels) are the numbers of documents. A constant that
+        is the same for all documents is left out.
         """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
@@ -438,8 +439,8 @@ def statistic_by_query(
 ) -> Waiting[Floats]:
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
-    It is the sum over the query's documents of what each contributes to the statistic
-    to first order.
+    It is the sum over the query's documents of what each contributes to the
+    statistic to first order.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -447,8 +448,8 @@ def statistic_by_query(
     for columns in data.portions():
         yield WorkProgress(_PROGRESS_TEXT, columns.start / n)
         column_edges = edges[columns]
-        # The first pass counts documents per bin and label; the second one adds up what
-        # each document gains.
+        # The first pass counts documents per bin and label; the second one adds
+        # up what each document gains.
         (counts,) = yield from summed(
             data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels
         )
@@ -470,9 +471,9 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are what a document of each bin and label contributes to
-    the statistic; ``edges`` (c, bins - 1) are the upper edges of bins, and ``labels``
-    the distinct labels.
+    ``gains`` (c, bins, labels) are what a document of each bin and label
+    contributes to the statistic; ``edges`` (c, bins - 1) are the upper edges of
+    bins, and ``labels`` the distinct labels.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)
@@ -490,9 +491,9 @@ def _joint_counts(
 ) -> tuple[Floats]:
     """Return the number of documents of each bin and label for some features, shape (c, bins, labels).
 
-    ``columns`` are the c features, ``edges`` (c, bins - 1) the upper edges of their
-    bins, except the last bin, and ``labels`` the distinct labels. A bin includes its
-    upper edge.
+    ``columns`` are the c features, ``edges`` (c, bins - 1) the upper edges of
+    their bins, except the last bin, and ``labels`` the distinct labels. A bin
+    includes its upper edge.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

@@ -17,8 +17,8 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-# A pass ends where the queries with further runs have less than this share of the
-# pass's documents.
+# A pass ends where the queries with further runs have less than this share of
+# the pass's documents.
 _REST_SHARE = 0.7
 
 
@@ -90,16 +90,17 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query. Without a run, the documents of
-    the query tie: this is measured once per query, for all features. A run of one entry
-    ranks its document first or last: this is measured once per document, for all
-    features. The other runs are measured side by side: a row of scores holds one run of
-    each query, which are runs of different features.
+    A run is the entries of one feature in one query. Without a run, the
+    documents of the query tie: this is measured once per query, for all
+    features. A run of one entry ranks its document first or last: this is
+    measured once per document, for all features. The other runs are measured
+    side by side: a row of scores holds one run of each query, which are runs of
+    different features.
 
     Notes
     -----
-    O(N log |q|) for the N documents of the queries in which the features have several
-    entries.
+    O(N log |q|) for the N documents of the queries in which the features have
+    several entries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -114,8 +115,8 @@ def measure_sums(
     begins = _starts_of_runs(all_nonzeros, data.query)
     column = all_nonzeros.column[begins]
     query_of_run = data.query[all_nonzeros.row[begins]]
-    # Only a measure of ranks is the same for runs whose single entries rank their query
-    # alike.
+    # Only a measure of ranks is the same for runs whose single entries rank
+    # their query alike.
     n_ways = 2 * data.y.size if find_measure(measure).by_rank else 0
     merged_into, is_kept = _merged_runs(all_nonzeros, begins, n_ways)
     # From here on, only the kept runs and their entries.
@@ -123,8 +124,8 @@ def measure_sums(
     nonzeros = _Entries(*(array[in_kept_run] for array in all_nonzeros))
     begins = begins[in_kept_run]
     run_query = query_of_run[is_kept]
-    # The place of a run is its position among the runs of its query: the row of scores
-    # that holds it.
+    # The place of a run is its position among the runs of its query: the row of
+    # scores that holds it.
     order = np.argsort(run_query, kind="stable")
     count = np.bincount(run_query, minlength=ties.size)
     run_place = np.empty(run_query.size, dtype=np.int64)
@@ -183,9 +184,9 @@ def measure_sums(
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """Return for each entry whether it is the first of its run.
 
-    A run are the entries of one feature in one query. Entries are the nonzero values of
-    sparse columns, ordered by column and row. ``query`` (m,) is the number of each
-    document's query.
+    A run are the entries of one feature in one query. Entries are the nonzero
+    values of sparse columns, ordered by column and row. ``query`` (m,) is the
+    number of each document's query.
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
@@ -198,16 +199,16 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Merge runs of a single entry that rank their query alike.
 
-    A run is the nonzero entries of one feature in one query. If there is only one, the
-    feature ranks its document first or last, and all others equally.
+    A run is the nonzero entries of one feature in one query. If there is only
+    one, the feature ranks its document first or last, and all others equally.
 
     Parameters
     ----------
     cells, begins
         Entries, ordered by run, and whether each is the first of its run.
     n_ways : int
-        Twice the number of documents, because the document of a single entry is above
-        or below all others of its query; 0 to merge no runs.
+        Twice the number of documents, because the document of a single entry is
+        above or below all others of its query; 0 to merge no runs.
 
     Returns
     -------
@@ -219,8 +220,8 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     starts = np.flatnonzero(begins)
     number = np.arange(starts.size)
     if n_ways:
-        # A way is a document and whether it is above or below the others. Of the runs
-        # with the same way, the last one written stands for all.
+        # A way is a document and whether it is above or below the others. Of
+        # the runs with the same way, the last one written stands for all.
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
         way = 2 * cells.row[starts[single]].astype(np.int64) + (
             cells.value[starts[single]] > 0.0
@@ -237,23 +238,23 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
 def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """Yield ranges of places, as first and last + 1, and the queries that have runs there.
 
-    A run is the nonzero entries of one feature in a query; its place is its position
-    among the runs of the query. A pass measures the runs of a range of places at once.
-    It ends where few documents are left in queries with further runs, so that later
-    passes need not include the others.
+    A run is the nonzero entries of one feature in a query; its place is its
+    position among the runs of the query. A pass measures the runs of a range of
+    places at once. It ends where few documents are left in queries with further
+    runs, so that later passes need not include the others.
 
     Parameters
     ----------
     sizes, count : ndarray of shape (Q,)
-        Number of documents of each query, and number of its runs, whose places are 0 to
-        count - 1.
+        Number of documents of each query, and number of its runs, whose places
+        are 0 to count - 1.
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
         ends = np.sort(count[queries])
         threshold = _REST_SHARE * sizes[queries].sum()
-        # Documents of the queries with at least as many runs, by ascending number of
-        # runs.
+        # Documents of the queries with at least as many runs, by ascending
+        # number of runs.
         remaining = np.cumsum(
             sizes[queries][np.argsort(count[queries], kind="stable")][::-1]
         )[::-1]

@@ -37,16 +37,16 @@ class UnconvergedPenaltyWarning(UserWarning):
 class SparseRankSVM(PathSelector):
     """Sparse RankSVM orders features by the penalty at which they get a weight in RankSVM.
 
-    For decreasing λ, it minimises the mean over the pairs of documents of one query
-    with y_i > y_j of
+    For decreasing λ, it minimises the mean over the pairs of documents of one
+    query with y_i > y_j of
 
         max(0, 1 - w'(x_i - x_j))²   plus   λ sum_k g(|w_k|)
 
-    (Laporte et al. 2014), where g is |w_k| or a concave penalty that hardly penalises
-    large weights. A feature's position is determined by the largest λ for which it has
-    a weight, even if it has none for smaller λ; features that get their weights for the
-    same λ are ordered by |w_k|. Features that never get a weight come last in column
-    order.
+    (Laporte et al. 2014), where g is |w_k| or a concave penalty that hardly
+    penalises large weights. A feature's position is determined by the largest λ
+    for which it has a weight, even if it has none for smaller λ; features that
+    get their weights for the same λ are ordered by |w_k|. Features that never
+    get a weight come last in column order.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class SparseRankSVM(PathSelector):
     exponent : float, default 0.5
         p of "lp", greater than 0, less than 1.
     n_penalties : int, default 30
-        Number of values of λ, at equal ratios below the least λ for which all weights
-        are 0.
+        Number of values of λ, at equal ratios below the least λ for which all
+        weights are 0.
     smallest_penalty : float, default 0.001
         Smallest λ, as a share of that λ; greater than 0, less than 1.
     tol : float, default 1e-3
@@ -78,8 +78,8 @@ class SparseRankSVM(PathSelector):
     entry_penalties_ : ndarray of shape (n,)
         Largest λ for which each feature has a weight, NaN if it has none for any λ.
     penalties_ : ndarray of shape (t,)
-        The values of λ, decreasing; the last one is that for which k features had
-        weights.
+        The values of λ, decreasing; the last one is that for which k features
+        had weights.
     penalised_coefs_ : ndarray of shape (t, n)
         Weights of RankSVM for each λ, for unscaled features.
     n_iter_ : int
@@ -87,17 +87,17 @@ class SparseRankSVM(PathSelector):
 
     Notes
     -----
-    Features have a standard deviation of 1 within queries, so that scales do not
-    matter. Concave penalties are minimised by reweighting: from the minimum for the L1
-    penalty, each round minimises the sum of the loss and the tangent of the penalty at
-    the last weights. This never increases the objective, but may end at a local
-    minimum. The paper chooses λ (1/C) by validation; here λ orders the features, and
-    validation chooses their number. Its ℓp penalty is not differentiable at 0, so ε is
-    added; all penalties are scaled to the slope λ at 0, and the default γ, ε and p are
-    not those of the paper.
+    Features have a standard deviation of 1 within queries, so that scales do
+    not matter. Concave penalties are minimised by reweighting: from the minimum
+    for the L1 penalty, each round minimises the sum of the loss and the tangent
+    of the penalty at the last weights. This never increases the objective, but
+    may end at a local minimum. The paper chooses λ (1/C) by validation; here λ
+    orders the features, and validation chooses their number. Its ℓp penalty is
+    not differentiable at 0, so ε is added; all penalties are scaled to the
+    slope λ at 0, and the default γ, ε and p are not those of the paper.
 
-    O(mn + m log m) for a step of the accelerated gradients with m documents and n
-    features. The attributes of the path are those of
+    O(mn + m log m) for a step of the accelerated gradients with m documents and
+    n features. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -133,8 +133,8 @@ class SparseRankSVM(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train RankSVM with a decreasing penalty, and return the first k features to get a weight.
 
-        λ is the factor of the penalty, which decreases in steps. Features are in the
-        order of the largest λ for which they have a weight.
+        λ is the factor of the penalty, which decreases in steps. Features are
+        in the order of the largest λ for which they have a weight.
         """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
@@ -184,8 +184,8 @@ class SparseRankSVM(PathSelector):
     ) -> Waiting[tuple[Floats, Floats]]:
         """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
-        The path ends when k features have had a weight. Both are empty if no feature
-        can have one.
+        The path ends when k features have had a weight. Both are empty if no
+        feature can have one.
         """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")
@@ -209,8 +209,8 @@ class SparseRankSVM(PathSelector):
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
-            # A concave penalty has several local minima. So the minimum for the next λ
-            # is searched from that with the convex L1 penalty.
+            # A concave penalty has several local minima. So the minimum for the
+            # next λ is searched from that with the convex L1 penalty.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:

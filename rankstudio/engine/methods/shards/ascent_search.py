@@ -92,9 +92,10 @@ class Ascent(AscentSearch):
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
-        A value is the mean of the measure over queries, negated for an error, so that
-        larger is better. It is -inf if the measure is undefined for all queries. If
-        ``changes`` is empty, the result (1,) is the value of the unchanged model.
+        A value is the mean of the measure over queries, negated for an error,
+        so that larger is better. It is -inf if the measure is undefined for all
+        queries. If ``changes`` is empty, the result (1,) is the value of the
+        unchanged model.
         """
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
@@ -129,8 +130,9 @@ class _Measuring:
     ) -> tuple[Floats, Floats]:
         """Return sums over queries of a model's measure with each change, and for how many queries it is defined.
 
-        The message is the model (n,), the column of a feature, and the changes (c,) of
-        its weight. Both results have shape (c,), or without changes (1,).
+        The message is the model (n,), the column of a feature, and the changes
+        (c,) of its weight. Both results have shape (c,), or without changes
+        (1,).
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)

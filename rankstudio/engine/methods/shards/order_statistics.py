@@ -26,13 +26,13 @@ def order_statistics(
 ) -> Waiting[Floats]:
     """Return the values of each feature at some ranks, as sorting would give them, shape (n, ranks).
 
-    Rank 0 is the smallest value. With the columns ``features`` (n,), the result has
-    rows only for these. ``activity`` describes the work in progress events.
+    Rank 0 is the smallest value. With the columns ``features`` (n,), the result
+    has rows only for these. ``activity`` describes the work in progress events.
 
     Notes
     -----
-    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass
-    of O(nm) for a single shard.
+    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A
+    single pass of O(nm) for a single shard.
 
     Examples
     --------
@@ -47,17 +47,19 @@ def order_statistics(
     if not data.several:
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
-    # A value is stored as an integer of 64 bits, its key, which has the same order.
-    # Each pass over the shards finds the next digit of all keys, from the front. A
-    # digit has 8 bits, or fewer if the counts of all digits would take too much memory.
+    # A value is stored as an integer of 64 bits, its key, which has the same
+    # order. Each pass over the shards finds the next digit of all keys, from
+    # the front. A digit has 8 bits, or fewer if the counts of all digits would
+    # take too much memory.
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
         (counts,) = yield from summed(
             data, activity, _counts, features, keys, shift, bits
         )
-        # counts (n, ranks, digits) are the numbers of documents with keys up to each
-        # digit. The key at a rank has the smallest digit whose count exceeds the rank.
+        # counts (n, ranks, digits) are the numbers of documents with keys up to
+        # each digit. The key at a rank has the smallest digit whose count
+        # exceeds the rank.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         keys |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(keys)
@@ -74,8 +76,8 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     """Return the values at some ranks (r,) of each sparse column, shape (n, r), O(N log N) for N entries.
 
-    In the order of a column's values, its zeros come after the negative and before the
-    positive entries.
+    In the order of a column's values, its zeros come after the negative and
+    before the positive entries.
     """
     csc = X.csc
     n = X.shape[1]
@@ -86,8 +88,8 @@ def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     n_zeros = len(X) - n_entries
     is_negative = ranks < n_negative
     is_positive = ranks >= n_negative + n_zeros
-    # Position of each rank in the sorted entries of all columns. Zeros are not stored,
-    # so that positive entries are further to the front.
+    # Position of each rank in the sorted entries of all columns. Zeros are not
+    # stored, so that positive entries are further to the front.
     index = np.where(is_positive, ranks - n_zeros, ranks) + csc.indptr[:-1, None]
     is_nonzero = is_negative | is_positive
     # Ranks of zeros have no entry: they read the 0 that is appended.
@@ -100,16 +102,18 @@ def _counts(
 ) -> tuple[Floats]:
     """Return the number of documents with keys up to each prefix followed by each digit, (n, ranks, digits).
 
-    A key is an unsigned integer in the order of a feature's values. ``prefixes`` (n,
-    ranks) are the digits of keys that earlier passes have determined. A key's digit has
-    ``bits`` bits, of which the lowest is at ``shift``; lower bits are all counted. The
-    greatest digit is omitted, because its count is not needed.
+    A key is an unsigned integer in the order of a feature's values.
+    ``prefixes`` (n, ranks) are the digits of keys that earlier passes have
+    determined. A key's digit has ``bits`` bits, of which the lowest is at
+    ``shift``; lower bits are all counted. The greatest digit is omitted,
+    because its count is not needed.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
-    # A binary search in the sorted keys of a feature counts those up to a number. All
-    # lower bits are 1 in this number, so that keys with the same digit are counted.
+    # A binary search in the sorted keys of a feature counts those up to a
+    # number. All lower bits are 1 in this number, so that keys with the same
+    # digit are counted.
     for row, j, prefix in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
         row[:] = np.searchsorted(
@@ -121,8 +125,8 @@ def _counts(
 def _keys(values: Floats) -> Keys:
     """Return unsigned integers with the same order as the values: all bits of negative values are inverted.
 
-    Of other values, only the sign bit is inverted, so that they come after the negative
-    ones.
+    Of other values, only the sign bit is inverted, so that they come after the
+    negative ones.
     """
     bits = values.view(np.uint64)
     return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)
@@ -144,8 +148,8 @@ class Thresholds:
     ----------
     values : ndarray of shape (t,)
     starts : ndarray of shape (n + 1,)
-        Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a constant
-        feature has none.
+        Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a
+        constant feature has none.
     fewer : ndarray of shape (n,), bool
         Mask of the features with more distinct values than the thresholds separate.
     """
@@ -174,8 +178,8 @@ class FewValues:
     most : int
         Maximum number of values of a feature.
     values : tuple of ndarray
-        Distinct values of each feature, ascending; empty for a feature with more than
-        ``most`` values.
+        Distinct values of each feature, ascending; empty for a feature with
+        more than ``most`` values.
     """
 
     most: int
@@ -196,10 +200,10 @@ class FewValues:
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature, at which weak rankers or trees may divide the documents.
 
-    Thresholds are values of documents. A feature with up to ``max_values`` distinct
-    values has all of these except the largest. For other features, they are the values
-    at ``ranks`` evenly spaced ranks. The thresholds of all features are cached, also
-    for data with some of the features.
+    Thresholds are values of documents. A feature with up to ``max_values``
+    distinct values has all of these except the largest. For other features,
+    they are the values at ``ranks`` evenly spaced ranks. The thresholds of all
+    features are cached, also for data with some of the features.
 
     Notes
     -----
@@ -222,13 +226,13 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
 def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
-    They are cached. For data with some of the features, they come from the data with
-    all of them.
+    They are cached. For data with some of the features, they come from the data
+    with all of them.
 
     Notes
     -----
-    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m)
-    otherwise.
+    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm
+    log m) otherwise.
     """
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(
@@ -267,8 +271,8 @@ def _find_thresholds(
     They are all distinct values but the largest, or if there are more than
     ``max_values``, the values at ``ranks`` evenly spaced ranks.
     """
-    # The distinct values of each feature with few; above the largest, there is nothing
-    # to divide.
+    # The distinct values of each feature with few; above the largest, there is
+    # nothing to divide.
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     # Features with many values, for which the distinct values are empty.

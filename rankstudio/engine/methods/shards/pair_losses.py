@@ -59,9 +59,10 @@ class _LossAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
-        The numbers are the loss, the number of pairs with curvature, and the two hinge
-        losses. The gradient is 0 if it is not requested. Of the largest absolute scores
-        of the shards, the greatest counts, and not their sum.
+        The numbers are the loss, the number of pairs with curvature, and the
+        two hinge losses. The gradient is 0 if it is not requested. Of the
+        largest absolute scores of the shards, the greatest counts, and not
+        their sum.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         gradient = (
@@ -100,8 +101,8 @@ class _HingeAt:
 class _LineScores(NamedTuple):
     """Scores of a line w + t p of weights.
 
-    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts the
-    scores of w, and ``at_start`` are the :func:`_line_numbers` at t = 0.
+    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts
+    the scores of w, and ``at_start`` are the :func:`_line_numbers` at t = 0.
     """
 
     scores: Floats
@@ -114,8 +115,8 @@ class _LineScores(NamedTuple):
 class _HingeOnLine:
     """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features only once for w and once for p, for any number of
-    t.
+    A line search reads the features only once for w and once for p, for any
+    number of t.
     """
 
     w: Floats
@@ -126,8 +127,8 @@ class _HingeOnLine:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
-        The plane is the tangent of the hinge loss at these weights; its slopes are 0 if
-        it is not requested.
+        The plane is the tangent of the hinge loss at these weights; its slopes
+        are 0 if it is not requested.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -180,9 +181,9 @@ class _Pairs(Pairs):
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order`` (m,), which nearly sorts the scores. Afterwards,
-        the order from which other calls start is the same as before, so that their
-        results do not depend on this call.
+        Sorting starts from ``order`` (m,), which nearly sorts the scores.
+        Afterwards, the order from which other calls start is the same as
+        before, so that their results do not depend on this call.
         """
         initial_order = self._initial_order
         self._initial_order = order
@@ -205,8 +206,8 @@ class _LinearPairs(LinearPairs):
 class _PairState:
     """State of a shard: its pairs of documents of one query with different labels.
 
-    The pairs and the last loss are cached only to save time: results depend only on the
-    message.
+    The pairs and the last loss are cached only to save time: results depend
+    only on the message.
     """
 
     def __init__(
@@ -214,8 +215,8 @@ class _PairState:
     ) -> None:
         """Start without pairs, which the first message makes.
 
-        ``scratch`` allocates memory for the shard, and ``weighting`` weighs the pairs,
-        None all equally.
+        ``scratch`` allocates memory for the shard, and ``weighting`` weighs the
+        pairs, None all equally.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -309,8 +310,8 @@ class SummedLoss:
 class ShardedPairs:
     """The pairs of all shards as a ``PairProblem``, for a minimiser.
 
-    Scores and slopes of documents stay in the shards: in this class, weights stand for
-    the scores that they give, and gradients for the slopes.
+    Scores and slopes of documents stay in the shards: in this class, weights
+    stand for the scores that they give, and gradients for the slopes.
 
     Parameters
     ----------
@@ -410,8 +411,8 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        The estimate comes from evenly spaced documents of each shard. It has shape (n,
-        n), or (n,) for the diagonal alone if there are many features.
+        The estimate comes from evenly spaced documents of each shard. It has
+        shape (n, n), or (n,) for the diagonal alone if there are many features.
         """
         gram: Floats = yield from self._once(_DegreeGram())
         return (
@@ -463,10 +464,11 @@ def pairs_of(
 ) -> Iterator[PairProblem]:
     """Provide the pairs of some data for a minimiser, for the time of a ``with`` block.
 
-    A single shard is processed on threads, and its documents' scores are stored between
-    the calls of a minimiser. Of several shards, only sums over pairs are returned. Both
-    objects have the same interface. ``weighting`` weighs the pairs, None all equally;
-    preferences have their own weights, so it is not used for them.
+    A single shard is processed on threads, and its documents' scores are stored
+    between the calls of a minimiser. Of several shards, only sums over pairs
+    are returned. Both objects have the same interface. ``weighting`` weighs the
+    pairs, None all equally; preferences have their own weights, so it is not
+    used for them.
     """
     if data.several:
         with data.session(StateWork(_PairState, (weighting,))) as session:

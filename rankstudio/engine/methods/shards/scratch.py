@@ -23,11 +23,12 @@ class Room:
     Parameters
     ----------
     n_bytes : callable
-        Returns the limit in bytes; called once, on first use, because reading the
-        memory of the machine takes as long as a sum over a small shard.
+        Returns the limit in bytes; called once, on first use, because reading
+        the memory of the machine takes as long as a sum over a small shard.
     folder : Path, optional
-        Folder of the files for arrays beyond the limit; by default the folder of the
-        parsed data. The files are unnamed, and disappear with the process.
+        Folder of the files for arrays beyond the limit; by default the folder
+        of the parsed data. The files are unnamed, and disappear with the
+        process.
     unasked : float
         Number of bytes that can be reserved before ``n_bytes`` is called.
     """
@@ -92,16 +93,16 @@ class Scratch:
     def lasting(self, *shape: int) -> Floats:
         """Return an array that works on the shard share, and that exists longer than a single work.
 
-        A quarter of the memory limit stays free for the arrays of single works, which
-        are written repeatedly.
+        A quarter of the memory limit stays free for the arrays of single works,
+        which are written repeatedly.
         """
         return self._array(shape, 0.25)
 
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        It is in memory if the share ``spare`` of the limit stays free. Both kinds are
-        recorded, to be released with the state.
+        It is in memory if the share ``spare`` of the limit stays free. Both
+        kinds are recorded, to be released with the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
         if not count or self._room.taken(8 * count, spare):

@@ -38,8 +38,9 @@ class FunctionWork:
         Function that can be pickled: a module-level function, or a
         ``functools.partial`` of one.
     by_blocks : bool
-        Whether the function is called with a few megabytes of whole queries at a time,
-        and the results are summed. This limits the memory for intermediate results.
+        Whether the function is called with a few megabytes of whole queries at
+        a time, and the results are summed. This limits the memory for
+        intermediate results.
     """
 
     replayed: ClassVar[bool] = False
@@ -78,20 +79,21 @@ def summed(
     activity : str
         Description of the work in progress events.
     function : callable
-        Function ``f(data, *message)`` that returns a tuple of arrays. It is called with
-        each shard, possibly in another process: a module-level function.
+        Function ``f(data, *message)`` that returns a tuple of arrays. It is
+        called with each shard, possibly in another process: a module-level
+        function.
     *message : object
-        Further arguments of the function, which are sent to each shard, so they should
-        be small.
+        Further arguments of the function, which are sent to each shard, so they
+        should be small.
     by_blocks : bool, default False
-        Whether the function is called with a few megabytes of whole queries of a shard
-        at a time.
+        Whether the function is called with a few megabytes of whole queries of
+        a shard at a time.
 
     Returns
     -------
     tuple of ndarray
-        Sums of the function's results. For a :class:`Greatest`, the largest values; for
-        a :class:`Joined`, the concatenation over all shards.
+        Sums of the function's results. For a :class:`Greatest`, the largest
+        values; for a :class:`Joined`, the concatenation over all shards.
 
     Examples
     --------
@@ -126,9 +128,10 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
     O(mn²), with one pass over the data.
 
-    X^ and y^ are the rows whose squared errors are the loss with this cost of pairs: by
-    default the features and labels minus their means in each query. The result for all
-    features is cached, and data with some of the features use its entries.
+    X^ and y^ are the rows whose squared errors are the loss with this cost of
+    pairs: by default the features and labels minus their means in each query.
+    The result for all features is cached, and data with some of the features
+    use its entries.
     """
     # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
@@ -170,8 +173,8 @@ def sums_of_products(
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
-    Other features cannot change any ranking: ranked by one of these, documents keep the
-    order of the file, which may be a good order.
+    Other features cannot change any ranking: ranked by one of these, documents
+    keep the order of the file, which may be a good order.
 
     Examples
     --------
@@ -188,8 +191,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
-    # Centred features are exactly 0 in queries where they are constant, and nonzero
-    # otherwise.
+    # Centred features are exactly 0 in queries where they are constant, and
+    # nonzero otherwise.
     varies: Bools = np.diag(squares) > 0
     return varies
 
@@ -215,9 +218,10 @@ def models_in_order(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    For an order of k of n features, the models (k, n) have the weight 0 for other
-    features, and the errors have shape (k,). O(mn²) for the sums, which all orders and
-    all λ share; then O(mk²) for each order and λ. Takes two passes over the data.
+    For an order of k of n features, the models (k, n) have the weight 0 for
+    other features, and the errors have shape (k,). O(mn²) for the sums, which
+    all orders and all λ share; then O(mk²) for each order and λ. Takes two
+    passes over the data.
     """
     if data.sparse:  # the products of all features may not fit into memory
         narrowed = data.narrowed(order.tolist())
@@ -227,8 +231,9 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all models follow. The Cholesky
-    # factor, and the solution along it, hold for any number of the first features.
+    # The first pass: the sums of all queries, from which all models follow. The
+    # Cholesky factor, and the solution along it, hold for any number of the
+    # first features.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -260,13 +265,15 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums. The models have shape (t, t),
-    with a weight per sum; the second result (t,) are their leave-query-out errors. The
-    result of the first pass over the data is cached.
+    ``combinations`` (t, n) are the weights of the sums. The models have shape
+    (t, t), with a weight per sum; the second result (t,) are their
+    leave-query-out errors. The result of the first pass over the data is
+    cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of the features. The Cholesky
-    # factor, and the solution along it, hold for any number of the first sums.
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
+    # The Cholesky factor, and the solution along it, hold for any number of the
+    # first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -300,8 +307,9 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their means in each query, or more generally
-    the rows whose squared errors are the loss with this cost of pairs.
+    X^ and y^ are features and labels minus their means in each query, or more
+    generally the rows whose squared errors are the loss with this cost of
+    pairs.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]

@@ -1,13 +1,14 @@
 """Training data as every method sees them: shards of whole queries, and sums over the shards.
 
-Data are a sequence of shards in a fixed order. Small data are one shard in memory, and
-so are preferences and sparse matrices of any size. Larger data have several shards, in
-memory or mapped from the disk, whose ends depend only on the sizes of the queries. A
-method accesses documents in one way: a work, or a function, gets a message from this
-process and returns the summands of each shard, which are added up in the order of the
-shards. The result depends neither on where the data are, nor on which process works on
-the shards. A method that needs all documents at once calls :meth:`TrainingData.whole`,
-which raises an error if these are larger than the memory limit.
+Data are a sequence of shards in a fixed order. Small data are one shard in
+memory, and so are preferences and sparse matrices of any size. Larger data have
+several shards, in memory or mapped from the disk, whose ends depend only on the
+sizes of the queries. A method accesses documents in one way: a work, or a
+function, gets a message from this process and returns the summands of each
+shard, which are added up in the order of the shards. The result depends neither
+on where the data are, nor on which process works on the shards. A method that
+needs all documents at once calls :meth:`TrainingData.whole`, which raises an
+error if these are larger than the memory limit.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# States of one shard of up to this size are allocated without asking how much memory is
-# free, which takes longer than a short path.
+# States of one shard of up to this size are allocated without asking how much
+# memory is free, which takes longer than a short path.
 _UNCHECKED_BYTES = 1e8
 # Entries of sparse columns that are processed between two progress events.
 _ENTRIES_AT_ONCE = 1 << 22
@@ -61,8 +62,8 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there are several; ``activity`` describes
-        the work.
+        Yields a progress event per shard if there are several; ``activity``
+        describes the work.
         """
 
 
@@ -78,14 +79,14 @@ class ShardExecutor(Protocol):
 class InProcess:
     """Executor in this process, where each thread works on one shard at a time.
 
-    A single shard is processed in the calling thread, and may distribute its work over
-    other threads.
+    A single shard is processed in the calling thread, and may distribute its
+    work over other threads.
 
     Parameters
     ----------
     room : callable, optional
-        Returns the limit in bytes for the states of a session; by default half of the
-        memory limit. States beyond this limit are mapped from files.
+        Returns the limit in bytes for the states of a session; by default half
+        of the memory limit. States beyond this limit are mapped from files.
     max_threads : int, optional
         Maximum number of threads, each of which works on one shard.
     """
@@ -102,8 +103,8 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard, which computes the answers. The states
-        are discarded at the end of the ``with`` block.
+        ``work`` makes a state for each shard, which computes the answers. The
+        states are discarded at the end of the ``with`` block.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -119,8 +120,8 @@ class InProcess:
         """
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
-        # The memory limit is set per thread, so it is read here and not in the threads
-        # that work on shards.
+        # The memory limit is set per thread, so it is read here and not in the
+        # threads that work on shards.
         n_bytes = self._room()
         return Room(lambda: n_bytes)
 
@@ -133,8 +134,8 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    Kept for all sessions of the same data: another λ finds what the first one has
-    computed, and its messages take a hundredth of the time.
+    Kept for all sessions of the same data: another λ finds what the first one
+    has computed, and its messages take a hundredth of the time.
     """
 
     seconds: dict[tuple[type, type], float] = field(default_factory=dict)
@@ -185,15 +186,15 @@ class _Session:
     def _answers(self, message: Any) -> Iterator[Sums]:
         """Yield the answer of each shard to a message, in the order of the shards.
 
-        One shard more than there are threads is submitted at a time, so that few
-        results are in memory.
+        One shard more than there are threads is submitted at a time, so that
+        few results are in memory.
         """
         indices = range(len(self._states))
         kind = type(self._work), type(message)
         last_seconds = self._last_seconds.get(kind, math.inf)
         self._last_seconds[kind] = 0.0
-        # One shard after the other without threads, or if the last answers to such a
-        # message took less time than threads need to begin.
+        # One shard after the other without threads, or if the last answers to
+        # such a message took less time than threads need to begin.
         if self._executor is None or not threads.worthwhile(1e9 * last_seconds):
             yield from (self._step(index, message) for index in indices)
             return
@@ -203,8 +204,8 @@ class _Session:
         ]
         try:
             for index in indices:
-                # The next shard is submitted when the first one of those waiting has
-                # its result.
+                # The next shard is submitted when the first one of those
+                # waiting has its result.
                 summands = waiting.pop(0).result()
                 if index + self._workers + 1 < len(indices):
                     waiting.append(
@@ -223,8 +224,8 @@ class _Session:
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
-        # Two threads may lose a summand here, which only changes whether there are
-        # threads for the next message.
+        # Two threads may lose a summand here, which only changes whether there
+        # are threads for the next message.
         kind = type(self._work), type(message)
         self._last_seconds[kind] += time.thread_time() - began
         self._scratch[index].release()
@@ -268,8 +269,8 @@ class TrainingData:
     executor : ShardExecutor
         Executor for several shards; the results do not depend on it.
     documents : int
-        Maximum number of documents per shard; the last bits of the results depend on
-        it.
+        Maximum number of documents per shard; the last bits of the results
+        depend on it.
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
@@ -311,15 +312,15 @@ class TrainingData:
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
 
-        Data that wrap a QueryData or another object, ``given``, have arrays that are
-        read-only already.
+        Data that wrap a QueryData or another object, ``given``, have arrays
+        that are read-only already.
         """
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
         if self.given is None:
-            # Data with some columns of a ``source`` copy them to X on first use, so
-            # that X stays writable.
+            # Data with some columns of a ``source`` copy them to X on first
+            # use, so that X stays writable.
             names = ("X", "y", "ptr") if self.source is None else ("y", "ptr")
             for name in names:
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -413,8 +414,8 @@ class TrainingData:
         Raises
         ------
         OutOfMemoryError
-            If there are several shards on the disk, and the documents with a centred
-            copy exceed the memory limit.
+            If there are several shards on the disk, and the documents with a
+            centred copy exceed the memory limit.
         """
         on_disk = self.several and in_file(self.X)
         if not on_disk:
@@ -457,9 +458,9 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features, the columns in this order.
 
-        Of several shards, each is copied when it is first used: into memory, or into an
-        unnamed file if the features are mapped from a file. Validation documents are
-        left out.
+        Of several shards, each is copied when it is first used: into memory, or
+        into an unnamed file if the features are mapped from a file. Validation
+        documents are left out.
 
         Raises
         ------
@@ -490,8 +491,8 @@ class TrainingData:
     def taken(self, queries: Ints) -> TrainingData:
         """Return a copy of the documents of some queries; ``queries`` are their positions, ascending.
 
-        Several shards are copied shard by shard: into memory, or into an unnamed file
-        if they are mapped from one.
+        Several shards are copied shard by shard: into memory, or into an
+        unnamed file if they are mapped from one.
 
         Raises
         ------
@@ -512,8 +513,8 @@ class TrainingData:
             if in_file(self.X)
             else np.empty(shape)
         )
-        # The rows of the copy that come from each shard are adjacent, because rows
-        # ascends.
+        # The rows of the copy that come from each shard are adjacent, because
+        # rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
@@ -533,8 +534,8 @@ class TrainingData:
     def taken_documents(self, rows: Ints) -> TrainingData:
         """Return a copy of some documents of one ranking, given by their rows in ascending order.
 
-        The documents of the copy are one ranking, too. A single query is never divided
-        into several shards, so that the copy is in memory.
+        The documents of the copy are one ranking, too. A single query is never
+        divided into several shards, so that the copy is in memory.
         """
         documents = self._all_documents
         some_documents = type(documents)(
@@ -549,8 +550,8 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
-        With several shards, all columns are one slice: each shard gives a progress
-        event anyway, and would be read again for every slice.
+        With several shards, all columns are one slice: each shard gives a
+        progress event anyway, and would be read again for every slice.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -564,9 +565,9 @@ class TrainingData:
         """Return the features (d, n) of a shard's d documents, which narrowed data copy on first use."""
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
-            # Without a lock: threads that need the same shard at the same time copy the
-            # same numbers. In the mode "clip", take writes to ``out`` directly; in the
-            # default mode it would make another copy.
+            # Without a lock: threads that need the same shard at the same time
+            # copy the same numbers. In the mode "clip", take writes to ``out``
+            # directly; in the default mode it would make another copy.
             np.take(
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
@@ -579,9 +580,9 @@ class TrainingData:
     ) -> Waiting[None]:
         """Call a function with each shard, in this process, with progress events.
 
-        The function gets the number of the shard, the shard's limits of rows and
-        queries, and its documents. Several shards are visited on threads, in any order.
-        ``activity`` describes the work in progress events.
+        The function gets the number of the shard, the shard's limits of rows
+        and queries, and its documents. Several shards are visited on threads,
+        in any order. ``activity`` describes the work in progress events.
         """
 
         def visit(index: int) -> None:
@@ -639,9 +640,9 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the sizes of the queries. So results are the same for
-    data in memory and on disk, whoever calls. Preferences and sparse data are not
-    divided. The result shares the cache of ``data``.
+    The division depends only on the sizes of the queries. So results are the
+    same for data in memory and on disk, whoever calls. Preferences and sparse
+    data are not divided. The result shares the cache of ``data``.
 
     Examples
     --------

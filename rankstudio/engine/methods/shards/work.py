@@ -34,8 +34,8 @@ class ShardState(Protocol):
         tuple of ndarray
             Summands with the same shapes for every shard. A summand may also be a
             :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the
-            same shape, or a :class:`rankstudio.engine.methods.shards.work.Joined` of
-            any length.
+            same shape, or a
+            :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
         """
 
 
@@ -60,8 +60,8 @@ class StateWork:
     Attributes
     ----------
     state : callable
-        Returns the state of a shard from its data, its scratch and the settings; it
-        must be picklable.
+        Returns the state of a shard from its data, its scratch and the
+        settings; it must be picklable.
     settings : tuple
         Further arguments of ``state``.
     replayed : bool
@@ -124,8 +124,9 @@ class TreeSum:
 
     Notes
     -----
-    The order of additions depends only on the number of summands. For S summands, O(log
-    S) partial sums are kept, and rounding errors grow with log S instead of S.
+    The order of additions depends only on the number of summands. For S
+    summands, O(log S) partial sums are kept, and rounding errors grow with log
+    S instead of S.
 
     Examples
     --------
@@ -147,8 +148,9 @@ class TreeSum:
 
         The arrays must not be changed afterwards.
         """
-        # The sums in the list are of 2^level shards, with levels that descend. As in a
-        # binary counter, two sums of the same level become one of the next level.
+        # The sums in the list are of 2^level shards, with levels that descend.
+        # As in a binary counter, two sums of the same level become one of the
+        # next level.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

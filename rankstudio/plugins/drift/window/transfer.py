@@ -33,8 +33,8 @@ _FIELDS_OF_OPEN_PLAN = (
 class TransferController(GivenController):
     """Compares two selections on the open data.
 
-    One is the model of a run on other data, the other a run of the same method on the
-    open data.
+    One is the model of a run on other data, the other a run of the same method
+    on the open data.
     """
 
     @property
@@ -89,8 +89,8 @@ class TransferController(GivenController):
     def start(self, path: Path, number: int) -> None:
         """Measure the model of a run on the open data, by the path of its study and its number there.
 
-        The plan of the run is carried out on these data, too, if this was not done
-        before. The Compare page then compares the two.
+        The plan of the run is carried out on these data, too, if this was not
+        done before. The Compare page then compares the two.
         """
         session = self._models.session
         runs = self._models.runs
@@ -103,9 +103,9 @@ class TransferController(GivenController):
         def run(plans: tuple[Plan, Plan, str]) -> None:
             """Start the runs of both plans, and compare them on the Compare page.
 
-            ``plans`` are the plan that measures the model, that of the same method, and
-            a note for the user. Uses `session`, `runs`, `marks` and `dataset` of the
-            method.
+            ``plans`` are the plan that measures the model, that of the same
+            method, and a note for the user. Uses `session`, `runs`, `marks` and
+            `dataset` of the method.
             """
             given_plan, plan, note = plans
 
@@ -113,8 +113,9 @@ class TransferController(GivenController):
             if dataset is not session.dataset:
                 return
 
-            # A run of the same plan on the open data is not repeated if it exists: then
-            # the row of the plan in the table of pipelines has the run's number.
+            # A run of the same plan on the open data is not repeated if it
+            # exists: then the row of the plan in the table of pipelines has the
+            # run's number.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
@@ -124,8 +125,8 @@ class TransferController(GivenController):
                 else runs.start(plan, dataset)
             )
 
-            # Compare exactly these two runs: the own one is the reference, and the
-            # ticks of all other runs are removed.
+            # Compare exactly these two runs: the own one is the reference, and
+            # the ticks of all other runs are removed.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))
@@ -164,9 +165,9 @@ def _transfer_plans(
     """Return the plan that measures the model of a run, the plan of the same method, and a note.
 
     ``path`` is that of the run's study, and ``number`` the run's number there;
-    ``open_plan`` is the plan of the open data. The model is saved in the user's folder,
-    where its run reads it. The note says how many measured queries the model was trained
-    on; "" for data of the same name.
+    ``open_plan`` is the plan of the open data. The model is saved in the user's
+    folder, where its run reads it. The note says how many measured queries the
+    model was trained on; "" for data of the same name.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -189,8 +190,8 @@ def _transfer_plans(
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan of a run on other data, changed for the open data.
 
-    How the open data are read and divided is as in ``open_plan``. Features of the other
-    data, such as pinned ones and groups, are removed from the plan.
+    How the open data are read and divided is as in ``open_plan``. Features of
+    the other data, such as pinned ones and groups, are removed from the plan.
     """
     # Parameters that are features of the other data have no meaning here.
     kept_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}

@@ -174,8 +174,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Gather the evidence for a selection, and print, write and store it.
 
-    Return the exit code. After Ctrl+C, the evidence so far is printed and written but
-    not stored.
+    Return the exit code. After Ctrl+C, the evidence so far is printed and
+    written but not stored.
     """
     # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
@@ -218,8 +218,8 @@ def _advice(
 ) -> str:
     """Return a sentence on the smallest set that is as good as the selection.
 
-    It compares the sets by the run's measures on validation queries, so it is ""
-    without a run, or if the run has no such measures.
+    It compares the sets by the run's measures on validation queries, so it is
+    "" without a run, or if the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -235,13 +235,14 @@ def _gathering_on_halves(
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
-    Methods that are trained again on each half use the workers, and a study in the
-    folder of ``--out`` stores the halves, so that the same command can resume.
+    Methods that are trained again on each half use the workers, and a study in
+    the folder of ``--out`` stores the halves, so that the same command can
+    resume.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
 
-    # 0: paths on halves follow from sums over queries, or preferences are learned from,
-    # which the workers do not support.
+    # 0: paths on halves follow from sums over queries, or preferences are
+    # learned from, which the workers do not support.
     if not seconds:
         yield judged.steps()
         return
@@ -261,8 +262,8 @@ def _gathering_on_halves(
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    # The workers need the number of trainings, and the number of values that each reads.
-    # `serving` is None if other processes are not worth starting.
+    # The workers need the number of trainings, and the number of values that
+    # each reads. `serving` is None if other processes are not worth starting.
     serving = staff.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
@@ -279,8 +280,9 @@ def _store_evidence(
 ) -> None:
     """Store the evidence with the run of a study, from which the window reads it.
 
-    Evidence that the window would not compute itself, with other costs or another seed,
-    is not stored; a note on standard error says so, as it does if writing fails.
+    Evidence that the window would not compute itself, with other costs or
+    another seed, is not stored; a note on standard error says so, as it does if
+    writing fails.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -448,8 +450,8 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the evidence as plain values for JSON; None for parts that were not computed.
 
-    "features" has a dict for each selected feature, "best" one for each size of a set,
-    "p" a value for each step, and "optimism" one for each size.
+    "features" has a dict for each selected feature, "best" one for each size of
+    a set, "p" a value for each step, and "optimism" one for each size.
     """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,

@@ -110,8 +110,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure the loss without each feature and with it permuted; print and write it.
 
-    Return the exit code. After Ctrl+C, the permutations so far are printed and written
-    but not stored.
+    Return the exit code. After Ctrl+C, the permutations so far are printed and
+    written but not stored.
     """
     from rankstudio.plugins.evidence.partial_result import PartialResult
 
@@ -122,8 +122,8 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out / CSV], args, model.recorded)
     without = finish(model.losses)  # quick: one scoring per feature
 
-    # Progress is None before the first partial result: a command stopped by then has
-    # nothing to print.
+    # Progress is None before the first partial result: a command stopped by
+    # then has nothing to print.
     steps = (
         progress if isinstance(progress, PartialResult) else None
         for progress in model.importance
@@ -169,8 +169,8 @@ class Weighed:
 def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     """Return how FSMRank, FSMSVM or GAS weighs the features of its model; [] for other methods.
 
-    These methods select features that are important and not similar to each other. Each
-    feature comes with its most similar other feature of the model.
+    These methods select features that are important and not similar to each
+    other. Each feature comes with its most similar other feature of the model.
     """
     from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -211,8 +211,9 @@ def _fsmrank_bounds(
 ) -> FSMRankBounds | None:
     """Return the bounds that theorems prove for an FSMRank model.
 
-    They say how far its objective is above the minimum, and how many more unseen pairs
-    may be in error. None for other methods, or where the theorems do not hold.
+    They say how far its objective is above the minimum, and how many more
+    unseen pairs may be in error. None for other methods, or where the theorems
+    do not hold.
     """
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -227,9 +228,9 @@ def _fsmrank_bounds(
 class _ModelToMeasure:
     """A model with documents, and the work that measures its losses on them.
 
-    ``losses`` measures the losses without each feature, and ``importance`` those with
-    each feature permuted; ``keep`` stores the latter with the run of a study.
-    ``recorded`` are files that are not to be overwritten.
+    ``losses`` measures the losses without each feature, and ``importance``
+    those with each feature permuted; ``keep`` stores the latter with the run of
+    a study. ``recorded`` are files that are not to be overwritten.
     """
 
     title: str
@@ -344,8 +345,8 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the losses as plain values for JSON, the greatest loss without a feature first.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those with its
-    values permuted.
+    ``without`` has the losses with each feature left out, ``permuted`` those
+    with its values permuted.
     """
     return {
         "measure": permuted.measure.name,
@@ -370,8 +371,8 @@ def _write_files(
 ) -> None:
     """Write the table of losses and the figure of ``permuted`` into the folder of ``--out``.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those with its
-    values permuted. The greatest loss without a feature comes first.
+    ``without`` has the losses with each feature left out, ``permuted`` those
+    with its values permuted. The greatest loss without a feature comes first.
     """
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
@@ -464,8 +465,9 @@ def _loss_lines(
 def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
     """Return the importance and similarity by which the method weighs features, as plain values.
 
-    Each feature comes with its most similar other feature of the model. The only
-    feature of a model has none: its dict has no "closest" and no "similarity".
+    Each feature comes with its most similar other feature of the model. The
+    only feature of a model has none: its dict has no "closest" and no
+    "similarity".
     """
     ids = model.data.feature_ids
     return [

@@ -42,8 +42,8 @@ def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
 class BestSetPanel(Panel):
     """Sentences on the best set of the selection's size, with buttons.
 
-    The buttons run the best set, compare it with the selection, and list the best set
-    of each size.
+    The buttons run the best set, compare it with the selection, and list the
+    best set of each size.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ class BestSetPanel(Panel):
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
         """Show the sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection, ``best`` about the best set, and
-        ``near`` about the sets as good as that.
+        ``gap`` is about the error of the selection, ``best`` about the best
+        set, and ``near`` about the sets as good as that.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
@@ -168,8 +168,8 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 def _search_text(sized: SizedSubset) -> str:
     """Return the number of sets, and the time of the proof or the searched share, as a text.
 
-    ``sized`` is the best set of one size; it is proved once all sets were searched or
-    excluded.
+    ``sized`` is the best set of one size; it is proved once all sets were
+    searched or excluded.
     """
     if sized.proved:
         text = trn(

@@ -99,8 +99,8 @@ _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 class EvidenceController(PageController):
     """Feeds the panels of the Evidence page.
 
-    The panels show the evidence for the shown selection. The controller also runs the
-    sets that the user chooses on the page.
+    The panels show the evidence for the shown selection. The controller also
+    runs the sets that the user chooses on the page.
 
     Parameters
     ----------
@@ -292,8 +292,8 @@ class EvidenceController(PageController):
     def can_judge(self, record: RunRecord) -> bool:
         """Return whether some selection of a run can have evidence: links to the page ask this.
 
-        A method that uses all features has none, and neither has one ranking of few
-        documents.
+        A method that uses all features has none, and neither has one ranking of
+        few documents.
         """
         if not record.plan.entry.selects:
             return False
@@ -413,8 +413,8 @@ class EvidenceController(PageController):
     def _permutes(self) -> bool:
         """Whether to offer losses with features permuted, as losses without them cannot be computed.
 
-        That is the case for a method that selects no features, and for a selection
-        whose evidence is complete and has no losses.
+        That is the case for a method that selects no features, and for a
+        selection whose evidence is complete and has no losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -631,8 +631,8 @@ class EvidenceController(PageController):
     def _toggle(self, feature: int) -> None:
         """Require a free feature, exclude a required one, or free an excluded one.
 
-        For a moment after the page appears, it may still show the sets of another
-        selection. Clicks on these sets are ignored.
+        For a moment after the page appears, it may still show the sets of
+        another selection. Clicks on these sets are ignored.
         """
         # The first value that the panel depends on is the key of its selection.
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
@@ -785,8 +785,8 @@ class EvidenceController(PageController):
         is_shown : bool
             Whether the window shows the run from now on.
         all_folds : bool
-            Whether the new run has all folds of the run whose model is shown, so that
-            the two runs can be compared.
+            Whether the new run has all folds of the run whose model is shown,
+            so that the two runs can be compared.
         """
         model = self.evidence.model
         dataset = self._session.dataset
@@ -794,8 +794,8 @@ class EvidenceController(PageController):
         if model is None or dataset is None:
             return None
 
-        # A run of greedy RankRLS in which all features are pinned, so that its path is
-        # the one set.
+        # A run of greedy RankRLS in which all features are pinned, so that its
+        # path is the one set.
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
@@ -850,8 +850,8 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    For another selector, these are the parameters of the RankRLS that ranks with its
-    features.
+    For another selector, these are the parameters of the RankRLS that ranks
+    with its features.
     """
     combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:

@@ -138,9 +138,10 @@ class Known:
 class Evidence(QObject):
     """Gathers the evidence for the shown selection, while a view of it is visible.
 
-    The evidence is computed package by package. Packages that take only a moment begin
-    by themselves, the others when the user starts them. If another selection is shown,
-    the computation for the former one stops, and its evidence so far is kept.
+    The evidence is computed package by package. Packages that take only a
+    moment begin by themselves, the others when the user starts them. If another
+    selection is shown, the computation for the former one stops, and its
+    evidence so far is kept.
 
     Parameters
     ----------
@@ -156,8 +157,8 @@ class Evidence(QObject):
     ----------
     tasks : EvidenceTasks
     seen : callable
-        Returns whether a view of the evidence is visible. A package begins only then,
-        but is finished also when the view has been hidden.
+        Returns whether a view of the evidence is visible. A package begins only
+        then, but is finished also when the view has been hidden.
     """
 
     changed = Signal()
@@ -224,8 +225,8 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        No queries can be compared then. Preferences between documents do not count as
-        one ranking.
+        No queries can be compared then. Preferences between documents do not
+        count as one ranking.
         """
         model = self._current.model
         return (
@@ -262,8 +263,9 @@ class Evidence(QObject):
             entry = plan.ranker_entry
             values = chosen.ranker
 
-        # A selector without a separate ranker names the method it ranks with. The error
-        # is known if RankRLS learned from the pairs of documents within queries.
+        # A selector without a separate ranker names the method it ranks with.
+        # The error is known if RankRLS learned from the pairs of documents
+        # within queries.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
         ) == "query"
@@ -313,8 +315,8 @@ class Evidence(QObject):
         if evidence is None or self.rules is None:
             return evidence
 
-        # The same object is returned for the same evidence and rules, as its verdicts
-        # are cached in it.
+        # The same object is returned for the same evidence and rules, as its
+        # verdicts are cached in it.
         if self._last_judged is not None:
             last_evidence, last_rules, judged = self._last_judged
             if last_evidence is evidence and last_rules is self.rules:
@@ -331,8 +333,8 @@ class Evidence(QObject):
     def as_code(self) -> dict[str, str]:
         """Return a command, a program and a notebook, by suffix, that gather the evidence again.
 
-        The result is empty if there is no evidence, with preferences or groups, and for
-        a set made by hand, which no method selects.
+        The result is empty if there is no evidence, with preferences or groups,
+        and for a set made by hand, which no method selects.
         """
         model = self.model
         if (
@@ -373,8 +375,9 @@ class Evidence(QObject):
     def progress(self, package: Package) -> Progress:
         """Return the state of the computation of a package for the shown selection.
 
-        A package is the evidence that one panel shows; it is absent if it does not
-        apply to the method, and waits if it is to begin without a further click.
+        A package is the evidence that one panel shows; it is absent if it does
+        not apply to the method, and waits if it is to begin without a further
+        click.
         """
         state = self._known.get(self._key) if self._key else None
         key = self._key
@@ -415,9 +418,10 @@ class Evidence(QObject):
         if model is None:
             return inf
 
-        # For q queries, n candidates and k selected features. The factors were measured
-        # on two cores with MQ2008 and the sample. A path copies and adds up a matrix of
-        # each query; the shares of the gain need all subsets of the selection.
+        # For q queries, n candidates and k selected features. The factors were
+        # measured on two cores with MQ2008 and the sample. A path copies and
+        # adds up a matrix of each query; the shares of the gain need all
+        # subsets of the selection.
         q = model.fold.train.n_queries
         k = len(model.step.selected)
         shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
@@ -440,8 +444,8 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        This is the case if units of the run shared a selection, so that the time of one
-        is not known exactly.
+        This is the case if units of the run shared a selection, so that the
+        time of one is not known exactly.
         """
         record = self._current.shown.record
         if (
@@ -456,8 +460,9 @@ class Evidence(QObject):
     def _search_seconds(self, sets: float) -> float:
         """Estimate the seconds of a search among ``sets`` sets.
 
-        After an unfinished search, its pace gives the estimate: infinity if it searched
-        too few sets. Otherwise, it is a formula that was fitted to measured times.
+        After an unfinished search, its pace gives the estimate: infinity if it
+        searched too few sets. Otherwise, it is a formula that was fitted to
+        measured times.
         """
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
@@ -536,8 +541,8 @@ class Evidence(QObject):
     def _measure_anew(self, state: Known) -> None:
         """Forget losses by another measure than the shown one, so that they are computed again.
 
-        ``state`` is that of the shown selection. A computation of losses by the former
-        measure ends.
+        ``state`` is that of the shown selection. A computation of losses by the
+        former measure ends.
         """
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
@@ -613,8 +618,8 @@ class Evidence(QObject):
             and state.found.best is not None
         )
 
-        # A search that the user continues has no time limit, as it is to prove the best
-        # set.
+        # A search that the user continues has no time limit, as it is to prove
+        # the best set.
         max_seconds = inf if is_continued else MOST_SECONDS
         return EvidenceWanted(
             plan=model.plan,
@@ -672,8 +677,8 @@ class Evidence(QObject):
             and "alternatives" in before.done
             and "alternatives" not in evidence.done
         ):
-            # The alternatives are compared again, with the best set; until then the
-            # former ones are shown.
+            # The alternatives are compared again, with the best set; until then
+            # the former ones are shown.
             parts = (*evidence.done, "alternatives")
             evidence = replace(
                 evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts
@@ -681,8 +686,8 @@ class Evidence(QObject):
         has_new_half = _n_halves(evidence) > _n_halves(before)
         state.found = evidence
         if has_new_half and not self.whole:
-            # Training on a half may take long: if the program ends unexpectedly, at
-            # most one half is lost.
+            # Training on a half may take long: if the program ends
+            # unexpectedly, at most one half is lost.
             self._keep(key, state, tell=False)
         self.grew.emit()
 
@@ -726,8 +731,9 @@ class Evidence(QObject):
     def place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is the study, the run, the number of the fold and the name of the model. None
-        without a study, and for runs or models that are not stored in it.
+        It is the study, the run, the number of the fold and the name of the
+        model. None without a study, and for runs or models that are not stored
+        in it.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -877,8 +883,8 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For some methods, training again without deciding queries is added. Infinity if
-        the run has no time.
+        For some methods, training again without deciding queries is added.
+        Infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -960,8 +966,8 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)
-    # The property is cached. Computing it takes a while, so it is computed here instead
-    # of in the window.
+    # The property is cached. Computing it takes a while, so it is computed here
+    # instead of in the window.
     _ = evidence.losses and evidence.losses.losses
     return evidence
 

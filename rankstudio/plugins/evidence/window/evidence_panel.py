@@ -81,8 +81,8 @@ class EvidenceRow:
     substitute : str
         Id of the best substitute with the change of the error; "" without one.
     per_millisecond : float or None
-        Loss per millisecond of the feature's cost; None if the loss or the cost is
-        unknown.
+        Loss per millisecond of the feature's cost; None if the loss or the cost
+        is unknown.
     """
 
     feature: int
@@ -216,8 +216,8 @@ def importance_rows(
 class EvidenceTable(TableView):
     """A table of features and their evidence, with numbers, small plots and verdicts.
 
-    The user can drag the threshold line in the column of the selection probability, or
-    move it by the keys Left and Right.
+    The user can drag the threshold line in the column of the selection
+    probability, or move it by the keys Left and Right.
 
     Parameters
     ----------
@@ -275,8 +275,8 @@ class EvidenceTable(TableView):
         measure : str
             Measure of the losses.
         k, n_steps : int
-            Number of features of the selection, and number of steps of the paths on the
-            halves.
+            Number of features of the selection, and number of steps of the
+            paths on the halves.
         permuted : bool
             Whether the losses are those of permuted features.
         by_margins : bool
@@ -533,8 +533,8 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``room`` is the rectangle of the cell; the part beside the bar, for the number,
-        is returned.
+        ``room`` is the rectangle of the cell; the part beside the bar, for the
+        number, is returned.
         """
         bar = QRectF(_bar_room(room))
         share = row.found.probability
@@ -561,8 +561,8 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no text, or
-        the whole room if nothing is drawn.
+        ``room`` is the rectangle of the cell. None is returned, as there is no
+        text, or the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):
@@ -590,16 +590,16 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``room`` is the rectangle of the cell; the part beside the drawing, for the
-        number, is returned.
+        ``room`` is the rectangle of the cell; the part beside the drawing, for
+        the number, is returned.
         """
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
 
-        # All rows have one scale, from a quarter of the largest loss below 0; ends of
-        # intervals beyond it are cut off.
+        # All rows have one scale, from a quarter of the largest loss below 0;
+        # ends of intervals beyond it are cut off.
         scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
@@ -713,9 +713,9 @@ def _paint_verdict(
 class EvidencePanel(Panel):
     """A table with a row for each selected feature, then the other features that halves select most often.
 
-    Above the table are the sets of the path and the buttons that compute the evidence,
-    and below it a sentence on the threshold. For a model without selection, the table
-    shows the losses by permutation.
+    Above the table are the sets of the path and the buttons that compute the
+    evidence, and below it a sentence on the threshold. For a model without
+    selection, the table shows the losses by permutation.
 
     Parameters
     ----------
@@ -756,8 +756,8 @@ class EvidencePanel(Panel):
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
 
-        # The buttons are above the table, because messages of the window cover the
-        # bottom of a page.
+        # The buttons are above the table, because messages of the window cover
+        # the bottom of a page.
         work = fill(
             QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0
         )
@@ -781,8 +781,9 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model that uses all features, with each of them permuted.
 
-        They were measured on the validation part if ``by_validation``, otherwise on the
-        training part; ``ids`` and ``names`` are those of the data's columns.
+        They were measured on the validation part if ``by_validation``,
+        otherwise on the training part; ``ids`` and ``names`` are those of the
+        data's columns.
         """
         self.table.placeholder = ""
 
@@ -822,9 +823,9 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the evidence for a selection.
 
-        ``ids`` and ``names`` are those of the data's columns, and ``measure`` is that
-        of the losses. ``permuted`` has losses to show for features without one of their
-        own, and ``costs`` the cost of each feature.
+        ``ids`` and ``names`` are those of the data's columns, and ``measure``
+        is that of the losses. ``permuted`` has losses to show for features
+        without one of their own, and ``costs`` the cost of each feature.
         """
         stability = evidence.stability
         self.table.placeholder = ""

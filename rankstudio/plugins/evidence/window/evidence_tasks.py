@@ -110,8 +110,8 @@ class EvidenceTasks:
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
-                # The property is cached. Computing it takes a while, so it is computed
-                # here.
+                # The property is cached. Computing it takes a while, so it is
+                # computed here.
                 _ = evidence.losses and evidence.losses.losses
                 yield update.share, evidence
 
@@ -120,8 +120,8 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        None if no RankRLS ranks with the features, whose exact error could judge sets,
-        or if the computation would take too long.
+        None if no RankRLS ranks with the features, whose exact error could
+        judge sets, or if the computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -142,8 +142,8 @@ class EvidenceTasks:
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with the features of a selection.
 
-        Its exact left-out error compares sets. It is None if another method ranks with
-        the features.
+        Its exact left-out error compares sets. It is None if another method
+        ranks with the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -220,9 +220,9 @@ class EvidenceTasks:
     def _method(self, request: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection.
 
-        If all features of the selection were pinned, as in a run of a set made by hand,
-        nothing is pinned in the returned method: the set is then judged as if the
-        method had selected it.
+        If all features of the selection were pinned, as in a run of a set made
+        by hand, nothing is pinned in the returned method: the set is then
+        judged as if the method had selected it.
         """
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 

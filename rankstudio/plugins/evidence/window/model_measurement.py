@@ -40,8 +40,8 @@ _Key = tuple[int, int, tuple[str, ...]]
 class MeasurementState:
     """State of the measurement of a model on a part.
 
-    The model and the part are kept alive, because the key of the state has their ids,
-    which Python would give to other objects later.
+    The model and the part are kept alive, because the key of the state has
+    their ids, which Python would give to other objects later.
     """
 
     model: SelectedModel

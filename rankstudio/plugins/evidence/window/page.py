@@ -1,7 +1,7 @@
 """The Evidence page: how sure the selection is, below a tray with the set of features that the user edits.
 
-The Features page has a tray, too. Features can be dragged to a tray from the tables of
-any page.
+The Features page has a tray, too. Features can be dragged to a tray from the
+tables of any page.
 """
 
 from __future__ import annotations

@@ -31,11 +31,12 @@ class FeatureChange:
     inside : bool
         Whether the feature is in the set.
     alone : float
-        Relative change of the error with the feature removed from the set, or added to
-        it.
+        Relative change of the error with the feature removed from the set, or
+        added to it.
     swaps : tuple of (int, float)
-        Columns of the members that the feature can replace, or of the features that can
-        replace it, with the relative change of the error; the smallest error first.
+        Columns of the members that the feature can replace, or of the features
+        that can replace it, with the relative change of the error; the smallest
+        error first.
     """
 
     column: int
@@ -47,8 +48,8 @@ class FeatureChange:
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
         """Return the changes by the feature of a column, from those by all features.
 
-        A feature of the set can be removed or replaced by each other feature; another
-        one can be added or replace each feature of the set.
+        A feature of the set can be removed or replaced by each other feature;
+        another one can be added or replace each feature of the set.
         """
         inside = column in changes.features
         if inside:

@@ -98,8 +98,8 @@ class ShownSet:
     said : str
         Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
-        Relative change of the error if the feature under the mouse replaces a member,
-        by the member's id.
+        Relative change of the error if the feature under the mouse replaces a
+        member, by the member's id.
     """
 
     features: tuple[tuple[int, str], ...]
@@ -114,8 +114,8 @@ class SetChip(FeatureChip):
     Attributes
     ----------
     inspected, pointed : Signal(int)
-        Id of the feature that was clicked, and that is under the pointer; 0 once the
-        pointer has left.
+        Id of the feature that was clicked, and that is under the pointer; 0
+        once the pointer has left.
     menuAsked : Signal(int, QPoint)
     """
 
@@ -232,9 +232,9 @@ class SetChip(FeatureChip):
 class SetTray(QFrame):
     """A line that shows a set of features as chips, with its left-out error and buttons.
 
-    The user removes a feature by the cross of its chip, adds features from a menu or by
-    dropping them, takes changes back, and runs the set. A long set shows its first
-    chips and the number of the others.
+    The user removes a feature by the cross of its chip, adds features from a
+    menu or by dropping them, takes changes back, and runs the set. A long set
+    shows its first chips and the number of the others.
 
     Parameters
     ----------
@@ -242,8 +242,8 @@ class SetTray(QFrame):
     name : str
         Object name, which differs between the trays of the two pages.
     shares_line : bool
-        Whether the tray shares its line with other controls, and therefore shows fewer
-        chips.
+        Whether the tray shares its line with other controls, and therefore
+        shows fewer chips.
 
     Attributes
     ----------
@@ -482,8 +482,8 @@ class _SetChange(QUndoCommand):
 class SetTrayController(Controller):
     """Holds the set of features that the user edits, shows it in the trays of two pages, and runs it.
 
-    The set starts as the shown selection. Each selection keeps its edited set while the
-    program runs.
+    The set starts as the shown selection. Each selection keeps its edited set
+    while the program runs.
 
     Parameters
     ----------
@@ -495,8 +495,8 @@ class SetTrayController(Controller):
     Attributes
     ----------
     pointedAt : Signal(str)
-        Sentence on the feature under the mouse, on pages without a tray; "" once the
-        mouse has left the feature.
+        Sentence on the feature under the mouse, on pages without a tray; ""
+        once the mouse has left the feature.
     known : Signal()
         The changes of the set have been computed.
     """
@@ -642,8 +642,8 @@ class SetTrayController(Controller):
     def surround(self, area: QWidget) -> None:
         """Remove features whose chips are dropped on an area outside the trays.
 
-        Escape and a drop outside of the window cancel the drag. The chip cannot tell
-        these two apart, so only a drop on the area removes its feature.
+        Escape and a drop outside of the window cancel the drag. The chip cannot
+        tell these two apart, so only a drop on the area removes its feature.
         """
         area.setAcceptDrops(True)
         area.installEventFilter(self)
@@ -865,8 +865,8 @@ class SetTrayController(Controller):
     def _offer(self, position: QPoint) -> None:
         """Open a menu with the features whose addition gives the lowest error, the best one first.
 
-        ``position`` is that of the menu on the screen. Any other feature can be chosen
-        in a dialog.
+        ``position`` is that of the menu on the screen. Any other feature can be
+        chosen in a dialog.
         """
         menu = self._new_menu()
         changes = self._known_changes
@@ -887,8 +887,8 @@ class SetTrayController(Controller):
     def _show_menu(self, feature: int, position: QPoint) -> None:
         """Open a menu to remove a feature of the set, by its id, or to replace it.
 
-        The best replacements are listed with the change of the error. ``position`` is
-        that of the menu on the screen.
+        The best replacements are listed with the change of the error.
+        ``position`` is that of the menu on the screen.
         """
         menu = self._new_menu()
         changes = self._known_changes

@@ -41,9 +41,9 @@ _UNPROVED_TEXT = tr(
 class SetsPanel(Panel):
     """A matrix of the sets that are not significantly different from the best set of the selection's size.
 
-    Each row is a set and each column a feature; a cell is filled if the set has the
-    feature. A click on a feature requires it, excludes it, or neither. A sentence shows
-    how much error these conditions cost.
+    Each row is a set and each column a feature; a cell is filled if the set has
+    the feature. A click on a feature requires it, excludes it, or neither. A
+    sentence shows how much error these conditions cost.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class SetsPanel(Panel):
         sets = near_best.containing(required, excluded)
         lowest = near_best.best.criterion
 
-        # Without such a set, show the best one that meets the conditions; without
-        # conditions, show the selection as well.
+        # Without such a set, show the best one that meets the conditions;
+        # without conditions, show the selection as well.
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
@@ -189,8 +189,9 @@ def _matrix_row(
 ) -> MatrixRow:
     """Return the row of a set in the matrix, with its label.
 
-    ``above`` is the share by which its error is above the lowest error, ``ids`` are
-    those of the data's columns, and ``selection`` has the ids of the selection.
+    ``above`` is the share by which its error is above the lowest error, ``ids``
+    are those of the data's columns, and ``selection`` has the ids of the
+    selection.
     """
     features = frozenset(int(ids[column]) for column in columns)
     is_selection = features == selection
@@ -212,9 +213,10 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    ``shares``, (n,), has the share of the sets with each of the data's columns, and
-    ``choices`` the user's condition on a feature by its id. Required and excluded
-    features precede all others, so that the user can free them also if no set has them.
+    ``shares``, (n,), has the share of the sets with each of the data's columns,
+    and ``choices`` the user's condition on a feature by its id. Required and
+    excluded features precede all others, so that the user can free them also if
+    no set has them.
     """
     columns = [
         MatrixColumn(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
 
 _DIALOG_SIZE = 720, 420
-# Half of the last digit of a percentage with three decimals; smaller numbers are shown
-# as 0.000 without sign.
+# Half of the last digit of a percentage with three decimals; smaller numbers
+# are shown as 0.000 without sign.
 _MIN_EXCESS = 5e-6
 
 
@@ -42,8 +42,8 @@ class SizeRow:
     n_sets : int
         Number of sets of the size.
     n_evaluated : int
-        Number of sets whose error was computed exactly; the others were excluded by
-        bounds.
+        Number of sets whose error was computed exactly; the others were
+        excluded by bounds.
     state : str
         "proved", or the gap: by how much a better set may be better.
     seconds : float

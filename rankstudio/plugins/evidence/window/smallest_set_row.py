@@ -70,14 +70,14 @@ class _SetButton(QWidget):
 class SmallestSetRow(QWidget):
     """A sentence on the smallest set as good as the best, and a button for each of two sets of the path.
 
-    A click on the other set's button asks for its evidence. The row is hidden if the
-    sets of the path are not tested.
+    A click on the other set's button asks for its evidence. The row is hidden
+    if the sets of the path are not tested.
 
     Attributes
     ----------
     asked : Signal(int)
-        The user wants to see the evidence for another set, given by its x value on the
-        path.
+        The user wants to see the evidence for another set, given by its x value
+        on the path.
     """
 
     asked = Signal(int)
@@ -113,8 +113,8 @@ class SmallestSetRow(QWidget):
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the smallest set as good as the best, and one other set of the same path.
 
-        The other one is the set that is chosen, or the best one if the smallest is
-        chosen.
+        The other one is the set that is chosen, or the best one if the smallest
+        is chosen.
 
         Parameters
         ----------
@@ -155,8 +155,8 @@ class SmallestSetRow(QWidget):
             return
         target = sets.smallest if smallest else sets.other
 
-        # Qt has checked the clicked button; the chosen set stays checked until the page
-        # shows the other one.
+        # Qt has checked the clicked button; the chosen set stays checked until
+        # the page shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size
         self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)

@@ -49,8 +49,8 @@ _TOO_LONG_TEXT = tr(
 class StopPanel(Panel):
     """Shows where to stop: the p value of each step or the left-out curve, with a sentence.
 
-    The user switches between the two plots. A page may add a third view, about the
-    whole path.
+    The user switches between the two plots. A page may add a third view, about
+    the whole path.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ class StopPanel(Panel):
         ids : sequence of int
             Feature ids of the data's columns.
         whole_path : bool
-            Whether the steps of the method can be tested: only those of greedy RankRLS
-            can.
+            Whether the steps of the method can be tested: only those of greedy
+            RankRLS can.
         final : bool
-            Whether no more permutations are computed, so that the advice where to stop
-            is final.
+            Whether no more permutations are computed, so that the advice where
+            to stop is final.
         is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
@@ -270,8 +270,8 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the gain that is lost with repeated selection.
 
-    Repeated means that each query is left out of the selection, too. The sentence is ""
-    until all queries are done.
+    Repeated means that each query is left out of the selection, too. The
+    sentence is "" until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:

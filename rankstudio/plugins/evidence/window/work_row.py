@@ -33,8 +33,8 @@ class WorkRow(QWidget):
     tip : str
         Tooltip of the button.
     bounded : str
-        Text of the button if the estimate is an upper bound: "Find the sets (at most
-        {time})".
+        Text of the button if the estimate is an upper bound: "Find the sets (at
+        most {time})".
 
     Attributes
     ----------
@@ -91,8 +91,8 @@ class WorkRow(QWidget):
         Parameters
         ----------
         progress : Progress
-            Whether the computation is offered, waits, runs or was stopped; the row is
-            hidden in other states.
+            Whether the computation is offered, waits, runs or was stopped; the
+            row is hidden in other states.
         seconds : float
             Estimated duration; infinity without an estimate.
         share : float

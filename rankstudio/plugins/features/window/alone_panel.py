@@ -81,8 +81,8 @@ class AlonePanel(Panel):
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's columns, and mark the column of the inspected feature.
 
-        Columns are those of the data; the plot, which may have only some of them, counts
-        its own features by position.
+        Columns are those of the data; the plot, which may have only some of
+        them, counts its own features by position.
         """
         columns = (
             self.plot.shown.columns
@@ -149,9 +149,9 @@ class AloneController(Controller):
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
 
-        # The measures are computed again if the key has changed after one of the
-        # signals `on`, and the panel is visible. Other jobs are done between two of its
-        # results.
+        # The measures are computed again if the key has changed after one of
+        # the signals `on`, and the panel is visible. Other jobs are done
+        # between two of its results.
         triggers = (
             session.datasetChanged,
             session.foldChanged,
@@ -267,14 +267,14 @@ def _measured(
 class AlonePlot(Plot):
     """A plot with a dot for each feature and part at the measure of the ranking by this feature alone.
 
-    Dots of the model's features are filled. Vertical lines mark the inspected feature
-    and the one under the mouse.
+    Dots of the model's features are filled. Vertical lines mark the inspected
+    feature and the one under the mouse.
 
     Attributes
     ----------
     picked : Signal(int)
-        The user clicked a feature or moved to it by the arrow keys: its position among
-        the shown features.
+        The user clicked a feature or moved to it by the arrow keys: its
+        position among the shown features.
     """
 
     picked = Signal(int)
@@ -283,8 +283,8 @@ class AlonePlot(Plot):
         self.shown: FeaturesAlone | None = None
         self.by_id = False
 
-        # Ids and names of the n features, their positions in the shown order, whether
-        # they are in the model, and the position of the inspected one.
+        # Ids and names of the n features, their positions in the shown order,
+        # whether they are in the model, and the position of the inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._order: Ints = np.empty(0, dtype=np.int64)
@@ -495,8 +495,8 @@ class AlonePlot(Plot):
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a vertical line at the inspected feature, and one at the feature under the mouse."""
-        # `_index_of` returns the position in the shown order. Half a pixel is added, as
-        # lines are sharp only in the middle of pixels.
+        # `_index_of` returns the position in the shown order. Half a pixel is
+        # added, as lines are sharp only in the middle of pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),
@@ -523,8 +523,8 @@ class AlonePlot(Plot):
             return
         entries = self._entries()
 
-        # Each entry has the name of a part and a width, in which the space after it is
-        # contained.
+        # Each entry has the name of a part and a width, in which the space
+        # after it is contained.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, width) in enumerate(entries):

@@ -53,18 +53,18 @@ _MAX_BAR_WIDTH = 120.0
 class CandidateMapPlot(HeatMapPlot):
     """A plot of the candidates of a path, colored by their scores or ranks at each step.
 
-    Rows are features, from top to bottom in the order of the path; columns are steps.
-    The selection of each step is outlined, and the row of the inspected feature and the
-    column of the inspected step are marked. A click or an arrow key inspects the
-    feature and the step of a cell.
+    Rows are features, from top to bottom in the order of the path; columns are
+    steps. The selection of each step is outlined, and the row of the inspected
+    feature and the column of the inspected step are marked. A click or an arrow
+    key inspects the feature and the step of a cell.
 
     Attributes
     ----------
     shown : CandidateMap or None
         The part of the map for which there is room.
     cellPicked : Signal(int, int)
-        The user clicked a cell or moved to it by an arrow key: the feature's column in
-        the data, and the position of the step on the path.
+        The user clicked a cell or moved to it by an arrow key: the feature's
+        column in the data, and the position of the step on the path.
     """
 
     cellPicked = Signal(int, int)
@@ -111,8 +111,8 @@ class CandidateMapPlot(HeatMapPlot):
         steps : str
             Name of a column: "step", "iteration".
         ids : sequence of int
-            Ids of all features; without them the plot does not know the feature under
-            the mouse.
+            Ids of all features; without them the plot does not know the feature
+            under the mouse.
         """
         self.set_names("", steps)
         self._whole_map = candidate_map
@@ -137,9 +137,9 @@ class CandidateMapPlot(HeatMapPlot):
 
     def key(self) -> tuple[str, str, str]:
         """Return the meanings of the best, the middle and the worst color."""
-        # A color is a share of the step's best score. Of a score whose least value is
-        # selected, the share is the best score divided by it. Without a zero, it is the
-        # position between the worst and the best score.
+        # A color is a share of the step's best score. Of a score whose least
+        # value is selected, the share is the best score divided by it. Without
+        # a zero, it is the position between the worst and the best score.
         if self._shows_ranks:
             return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
@@ -158,14 +158,15 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Return the frame of the cells.
 
-        Names are at its left, numbers of steps above, and the color bar at its right.
-        ``size`` is that of the whole plot in pixels.
+        Names are at its left, numbers of steps above, and the color bar at its
+        right. ``size`` is that of the whole plot in pixels.
         """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
 
-        # The names of all features are measured, shown or not, so that the columns do
-        # not move. Of ten thousand names, measuring the longest ones is enough.
+        # The names of all features are measured, shown or not, so that the
+        # columns do not move. Of ten thousand names, measuring the longest ones
+        # is enough.
         names = nlargest(
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
@@ -330,8 +331,8 @@ class CandidateMapPlot(HeatMapPlot):
     def step(self, right: int, down: int) -> bool:
         """Move the marks by a cell, also beyond the visible part of the map.
 
-        Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by the
-        arrow key.
+        Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by
+        the arrow key.
         """
         full_map = self._whole_map
         if full_map is None or self.shown is None:
@@ -341,8 +342,8 @@ class CandidateMapPlot(HeatMapPlot):
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
 
-        # Of iterations and rounds, only some are in the map, and the marks move between
-        # these. Positions are those on the path.
+        # Of iterations and rounds, only some are in the map, and the marks move
+        # between these. Positions are those on the path.
         places = self.shown.places if not full_map.growing else full_map.places
 
         # Without an inspected feature, any arrow key leads to the first row.
@@ -421,8 +422,8 @@ class CandidateMapPlot(HeatMapPlot):
                 np.abs(np.array(visible.places) - self._step_position).argmin()
             )
 
-        # Colors need values from 0 to 1: the shares, or 1 for the first rank and 0 for
-        # the last.
+        # Colors need values from 0 to 1: the shares, or 1 for the first rank
+        # and 0 for the last.
         values = visible.shares
         if self._shows_ranks:
             values = 1.0 - (visible.ranks - 1.0) / np.maximum(
@@ -467,8 +468,8 @@ class CandidateMapPlot(HeatMapPlot):
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
 
-        # Every ``stride``-th column has a number, but none so close to the marked one
-        # that the two would overlap.
+        # Every ``stride``-th column has a number, but none so close to the
+        # marked one that the two would overlap.
         number_width = max(
             metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0
         )

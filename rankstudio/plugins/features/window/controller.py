@@ -48,15 +48,15 @@ class FeaturesController(PageController):
     """Shows paths and feature profiles, and applies the user's actions on them to the session.
 
     The Select page and the Features page each have a path (the features of the
-    inspected model) and an inspector (the profile of the inspected feature). A path is
-    only updated while it is visible.
+    inspected model) and an inspector (the profile of the inspected feature). A
+    path is only updated while it is visible.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        Session and current model to show, and the worker that computes profiles of
-        features.
+        Session and current model to show, and the worker that computes profiles
+        of features.
 
     Attributes
     ----------
@@ -77,8 +77,9 @@ class FeaturesController(PageController):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
 
-        # Ids of the inspected feature, whose profile is shown, and of the feature in
-        # the current row of a path, which is inspected when the row stays for a moment.
+        # Ids of the inspected feature, whose profile is shown, and of the
+        # feature in the current row of a path, which is inspected when the row
+        # stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -151,8 +152,8 @@ class FeaturesController(PageController):
     def _key(self) -> Key | None:
         """Return everything on which the profile of the inspected feature depends.
 
-        Return None without a feature. If the method weighs features by penalties, the
-        model with its parameters counts.
+        Return None without a feature. If the method weighs features by
+        penalties, the model with its parameters counts.
         """
         fold = self._fold()
         session = self._session
@@ -206,8 +207,8 @@ class FeaturesController(PageController):
     def show_at(self, feature: int, size: int | None) -> None:
         """Inspect a feature, by its id, at once, and the model with a number of features.
 
-        Without a size (None), the model stays. A profile that would be computed after a
-        pause is computed now.
+        Without a size (None), the model stays. A profile that would be computed
+        after a pause is computed now.
         """
         if size is not None:
             self._inspect_size(size)
@@ -281,8 +282,9 @@ class FeaturesController(PageController):
     def _weighed_model(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
         """Return plan, parameters and step of the inspected model.
 
-        Return None if its method does not weigh features by penalties: such a method
-        gives a lower weight to a feature that is similar to others of the model.
+        Return None if its method does not weigh features by penalties: such a
+        method gives a lower weight to a feature that is similar to others of
+        the model.
         """
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
@@ -322,8 +324,8 @@ class FeaturesController(PageController):
     ) -> None:
         """Show a path, with the model at a position of it, in the visible panels.
 
-        ``choice`` is the k of the chosen model, which is marked if the shown model is
-        another one; else None.
+        ``choice`` is the k of the chosen model, which is marked if the shown
+        model is another one; else None.
         """
         dataset = self._session.dataset
         if dataset is not None:

@@ -59,19 +59,19 @@ class FeatureRow:
     Attributes
     ----------
     rank : int or None
-        Number of features k at which the feature enters the model; None for a banned
-        feature.
+        Number of features k at which the feature enters the model; None for a
+        banned feature.
     feature_id : int
         1-based.
     name : str
     weight : float
         Weight in the shown model; NaN if the model does not have the feature.
     gain : float
-        Reduction of the criterion per document when the feature was selected; NaN if
-        several features were selected at once.
+        Reduction of the criterion per document when the feature was selected;
+        NaN if several features were selected at once.
     after : float
-        Measure on the validation part after the feature was selected; NaN if it is
-        unknown.
+        Measure on the validation part after the feature was selected; NaN if it
+        is unknown.
     chosen : bool
         Whether the feature is in the shown model.
     pinned, banned : bool
@@ -121,15 +121,15 @@ def path_rows(
     arrivals : Arrivals, optional
         Arrivals of the same path from an earlier call, when the path was shorter.
     groups : Mapping of str to tuple of int, optional
-        Groups of features of the path, given by ids; they are pinned and banned as a
-        whole.
+        Groups of features of the path, given by ids; they are pinned and banned
+        as a whole.
 
     Returns
     -------
     tuple of FeatureRow
-        Features that are selected by one step are sorted by absolute weight, and only
-        the last of them has a gain and a measure. At most the first thousand features
-        of a step are returned.
+        Features that are selected by one step are sorted by absolute weight,
+        and only the last of them has a gain and a measure. At most the first
+        thousand features of a step are returned.
     """
     parameters = path.unit.parameters
     groups = groups or {}
@@ -141,8 +141,8 @@ def path_rows(
     values_after_steps = path.validation.get(measure)
     chosen = set(model.selected)
 
-    # A row for each column that a step of the path adds. Gain and measure are those of
-    # the whole step, and stand in the row of its last feature.
+    # A row for each column that a step of the path adds. Gain and measure are
+    # those of the whole step, and stand in the row of its last feature.
     rows: list[FeatureRow] = []
     for index, new_columns in (arrivals or Arrivals()).of(path):
         if len(new_columns) > 1:
@@ -211,8 +211,8 @@ def has_own_values(
 class Arrivals:
     """The columns that each step of a path adds, remembered while the path grows.
 
-    Only the steps since the last call are examined: examining all columns of all steps
-    took a second for two thousand steps, each time one was added.
+    Only the steps since the last call are examined: examining all columns of
+    all steps took a second for two thousand steps, each time one was added.
     """
 
     def __init__(self) -> None:
@@ -228,8 +228,8 @@ class Arrivals:
                 for position in range(len(path.steps))[path.models]
             ]
 
-        # The steps of the last call are known. A path that does not continue that one
-        # starts from nothing.
+        # The steps of the last call are known. A path that does not continue
+        # that one starts from nothing.
         n_known = len(self._arrivals)
         is_other_path = n_known > len(path.steps) or (
             n_known > 0 and path.steps[n_known - 1] is not self._last_step
@@ -266,9 +266,9 @@ def _row_tone(row: FeatureRow) -> str:
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     """Return the tooltip of a feature.
 
-    It has id and name, weight, group, and whether the feature is pinned or banned.
-    ``weight`` is the word for the weight, such as "importance". Lines without a value
-    are left out.
+    It has id and name, weight, group, and whether the feature is pinned or
+    banned. ``weight`` is the word for the weight, such as "importance". Lines
+    without a value are left out.
     """
     state = ""
     if row.pinned:
@@ -420,21 +420,22 @@ def columns(
 class FeaturesPanel(Panel):
     """A table of the features of one path in the order of selection; features beyond the shown k are muted.
 
-    A click or the arrow keys inspect the model that ends with a row, and a double click
-    or Enter chooses it. P pins and B bans the feature of the row, or frees it again.
+    A click or the arrow keys inspect the model that ends with a row, and a
+    double click or Enter chooses it. P pins and B bans the feature of the row,
+    or frees it again.
 
     Attributes
     ----------
     picked : Signal(int)
-        The user moved to another row: number of features k of the model that ends with
-        it.
+        The user moved to another row: number of features k of the model that
+        ends with it.
     confirmed : Signal()
         The user chooses the model that was picked last.
     inspected : Signal(int)
         The user moved to another row: id of its feature.
     toggled : Signal(str, int)
-        "pinned" or "banned", and the id of the feature that the user pins, bans or
-        frees.
+        "pinned" or "banned", and the id of the feature that the user pins, bans
+        or frees.
     offered : callable
         Returns further actions for the menu of a row, by the id of its feature.
     """
@@ -447,14 +448,15 @@ class FeaturesPanel(Panel):
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
 
-        # The table's columns depend on the measure, on whether features have weights
-        # rather than importances, and on the number of digits of the greatest id.
+        # The table's columns depend on the measure, on whether features have
+        # weights rather than importances, and on the number of digits of the
+        # greatest id.
         self._measure = "MAP"
         self._linear = True
         self._digits = 2
 
-        # Size of the shown model, ids of the features in the shown order, and the
-        # columns that each step of the path adds.
+        # Size of the shown model, ids of the features in the shown order, and
+        # the columns that each step of the path adds.
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -725,8 +727,8 @@ class FeaturesPanel(Panel):
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
         """Add a button and a shortcut that pin or ban the marked feature, and return the button.
 
-        ``name`` is that of the icon, ``state`` is "pinned" or "banned", ``key`` the
-        letter of the shortcut, and ``text`` the tooltip.
+        ``name`` is that of the icon, ``state`` is "pinned" or "banned", ``key``
+        the letter of the shortcut, and ``text`` the tooltip.
         """
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
@@ -747,8 +749,8 @@ class FeaturesPanel(Panel):
         )
 
         # The row of rank k is the last one of the model with k features. Banned
-        # features have no rank and are far below, so that the table does not scroll to
-        # them.
+        # features have no rank and are far below, so that the table does not
+        # scroll to them.
         rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
@@ -758,8 +760,8 @@ class FeaturesPanel(Panel):
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
 
-        # A tree adds several features at once, so that most rows of these columns would
-        # be empty.
+        # A tree adds several features at once, so that most rows of these
+        # columns would be empty.
         has_rounds = (
             self._shown_path is not None
             and self._shown_path.step_kind is StepKind.ROUNDS
@@ -775,8 +777,8 @@ class FeaturesPanel(Panel):
             column.key: scaled(column.width) for column in columns if not column.stretch
         }
 
-        # The bars of the weights are hidden apart from the numbers, as if they were a
-        # column: the column of weights is then narrower.
+        # The bars of the weights are hidden apart from the numbers, as if they
+        # were a column: the column of weights is then narrower.
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
         longest_id = str(max((row.feature_id for row in rows), default=0))
@@ -809,8 +811,8 @@ class FeaturesPanel(Panel):
             n for n, column in enumerate(model.columns) if column.key == "name"
         )
 
-        # Measuring a name takes 10 µs, and there may be thousands: only the longest
-        # names are measured.
+        # Measuring a name takes 10 µs, and there may be thousands: only the
+        # longest names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
@@ -842,8 +844,8 @@ class FeaturesPanel(Panel):
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if self._rows_are_models and row.rank is not None and row.rank != self._k:
-            # Noted before the model is shown, so that showing it does not mark its row
-            # anew, which would scroll the table.
+            # Noted before the model is shown, so that showing it does not mark
+            # its row anew, which would scroll the table.
             self._k = row.rank
             self.picked.emit(row.rank)
 

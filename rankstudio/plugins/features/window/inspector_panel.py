@@ -75,9 +75,9 @@ class InspectorPanel(Panel):
     name : str
         Beginning of the object name.
     tables : bool
-        Whether the panel has tables with the feature's measures on each part, and with
-        its correlations with the features of a model; otherwise these are among the
-        facts.
+        Whether the panel has tables with the feature's measures on each part,
+        and with its correlations with the features of a model; otherwise these
+        are among the facts.
 
     Attributes
     ----------
@@ -93,8 +93,8 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
 
-        # The minimum is less than that of other plots, so that there is room for the
-        # facts.
+        # The minimum is less than that of other plots, so that there is room
+        # for the facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(
@@ -274,9 +274,9 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
 class ProfileTables(ColumnArea):
     """Shows the numbers of a `FeatureProfile` as tables, and the feature's definition in a search engine.
 
-    The tables are, one below the other: the measures of the feature alone on each part,
-    its importance, its correlations with the features of a model, and bounds; those
-    that do not apply are left out.
+    The tables are, one below the other: the measures of the feature alone on
+    each part, its importance, its correlations with the features of a model,
+    and bounds; those that do not apply are left out.
     """
 
     def __init__(self) -> None:
@@ -296,8 +296,8 @@ class ProfileTables(ColumnArea):
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature in a table for each kind of numbers.
 
-        They are its measures alone and, if it has these, importance, correlations and
-        bounds.
+        They are its measures alone and, if it has these, importance,
+        correlations and bounds.
         """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
@@ -394,8 +394,8 @@ def _number_or_dash(value: float) -> str:
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return a header, and a row for each correlation with a selected feature.
 
-    Return nothing if there is no selected feature. The last row has the share of
-    variance that all of them explain.
+    Return nothing if there is no selected feature. The last row has the share
+    of variance that all of them explain.
     """
     if not profile.with_selected:
         return []
@@ -445,8 +445,8 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
     The first row, a header, has the objective of the model.
     """
-    # The bound on unseen pairs of documents is None for a loss for which the paper does
-    # not prove Theorem 3.
+    # The bound on unseen pairs of documents is None for a loss for which the
+    # paper does not prove Theorem 3.
     unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),
@@ -471,8 +471,8 @@ def _importance_text(profile: FeatureProfile) -> str:
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
     """Return a widget with a table whose first row is its header, with a tooltip.
 
-    The first column takes the width that the others leave, and is cut; these are
-    aligned to the right.
+    The first column takes the width that the others leave, and is cut; these
+    are aligned to the right.
     """
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)

@@ -151,8 +151,8 @@ def substitute_sentences(
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
 
-    # Pairs of the least change of the criterion and a sentence; a negative change is an
-    # improvement.
+    # Pairs of the least change of the criterion and a sentence; a negative
+    # change is an improvement.
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
     ranked = (
         [(_greatest_fall(better), _improvements_sentence(better, feature_names))]
@@ -195,8 +195,8 @@ def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
 def swap_sentence(change: float, added: str, removed: str) -> str:
     """Describe the effect of a swap on the leave-query-out error.
 
-    ``change`` is the change of the error per document by the feature or group of the
-    name ``added`` instead of ``removed``.
+    ``change`` is the change of the error per document by the feature or group
+    of the name ``added`` instead of ``removed``.
     """
     if abs(change) < _MIN_CHANGE:
         text = tr(
@@ -280,11 +280,11 @@ def _lonely_sentence(
 def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
     """Return the sentences on the swaps of a cluster.
 
-    A feature that is most similar to several selected features gets the same sentence
-    for each of them.
+    A feature that is most similar to several selected features gets the same
+    sentence for each of them.
     """
-    # If the change of the criterion was not computed (NaN), the similarity is said, or
-    # that no feature is similar.
+    # If the change of the criterion was not computed (NaN), the similarity is
+    # said, or that no feature is similar.
     sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # the swaps of a cluster are no removals
@@ -400,9 +400,9 @@ def _rounded_down(value: float) -> str:
 class SubstitutesPanel(Panel):
     """Shows substitutes for the features of a model, in one of three views that the user switches.
 
-    The views are a list of sentences, a map of the correlations between features in the
-    order of their clusters, and a map of the features that each run selected on its
-    folds.
+    The views are a list of sentences, a map of the correlations between
+    features in the order of their clusters, and a map of the features that each
+    run selected on its folds.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -411,9 +411,9 @@ class SubstitutesPanel(Panel):
         self.link_title("substitute")
         self._shown_substitutes: Substitutes | None = None  # the shown substitutes
 
-        # Ids and names of the data's columns. For the map of runs: the rank at which
-        # each of F folds selected each of n features, shape (n, F), the run of each
-        # successive group of folds, and the numbers of the folds.
+        # Ids and names of the data's columns. For the map of runs: the rank at
+        # which each of F folds selected each of n features, shape (n, F), the
+        # run of each successive group of folds, and the numbers of the folds.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._ranks: Floats = np.empty((0, 0))
@@ -471,8 +471,8 @@ class SubstitutesPanel(Panel):
         Parameters
         ----------
         ranks : ndarray of shape (n, F)
-            Rank at which each fold selected each feature of the data; NaN for features
-            it did not select.
+            Rank at which each fold selected each feature of the data; NaN for
+            features it did not select.
         folds : sequence of int of length F
             Numbers of the folds.
         groups : sequence of ColumnGroup
@@ -661,9 +661,9 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
 
-        # The substitutes of the chosen model, and the selections of all runs. Each is
-        # computed again if its key has changed after one of the signals `on`, and the
-        # panel is visible; `clear` is called if the key is None.
+        # The substitutes of the chosen model, and the selections of all runs.
+        # Each is computed again if its key has changed after one of the signals
+        # `on`, and the panel is visible; `clear` is called if the key is None.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,
@@ -717,8 +717,8 @@ class SubstitutesController(Controller):
     def _model_key(self) -> Key | None:
         """Return the model and the fold.
 
-        Return None without a model or documents, and for wide data, whose correlations
-        are not computed.
+        Return None without a model or documents, and for wide data, whose
+        correlations are not computed.
         """
         model = self._current.model
         has_documents = self._session.has_documents

@@ -74,15 +74,15 @@ MapAndMargins = tuple[CandidateMap | None, dict[int, Margin]]
 class DensitiesView(QWidget):
     """Plots of the densities by which a method compared two features, side by side.
 
-    The left plot shows the inspected feature. The user chooses the feature of the right
-    plot, by default the next one on the path. A sentence for each feature shows how its
-    score is composed.
+    The left plot shows the inspected feature. The user chooses the feature of
+    the right plot, by default the next one on the path. A sentence for each
+    feature shows how its score is composed.
 
     Attributes
     ----------
     otherChosen : Signal(object)
-        Column of the feature that the user chose for the right plot; None for the next
-        one on the path.
+        Column of the feature that the user chose for the right plot; None for
+        the next one on the path.
     """
 
     otherChosen = Signal(object)
@@ -91,8 +91,9 @@ class DensitiesView(QWidget):
         super().__init__()
         named(self, "densities-view", role="page")
 
-        # The inspected feature is on the left, and the feature that the user chooses in
-        # the box above the plot, by default the next one on the path, on the right.
+        # The inspected feature is on the left, and the feature that the user
+        # chooses in the box above the plot, by default the next one on the
+        # path, on the right.
         self.plots = (
             named(
                 DensityPlot(theme),
@@ -163,8 +164,8 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
 
-            # The index is -1 if the chosen feature is not offered; then the first item,
-            # "next on the path", is chosen.
+            # The index is -1 if the chosen feature is not offered; then the
+            # first item, "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
@@ -240,9 +241,10 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
 class WhyPanel(Panel):
     """A panel that shows why features were selected, in one of three views that the user switches.
 
-    The first two views are a map of the candidates that the method compared at each
-    step, by their scores or by their ranks. The third one is offered only for methods
-    that compare the densities of features: plots of these densities.
+    The first two views are a map of the candidates that the method compared at
+    each step, by their scores or by their ranks. The third one is offered only
+    for methods that compare the densities of features: plots of these
+    densities.
 
     Attributes
     ----------
@@ -282,8 +284,8 @@ class WhyPanel(Panel):
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
 
-        # Nothing changes if there are as many views as before. If the present view is
-        # no longer there, the first one is chosen.
+        # Nothing changes if there are as many views as before. If the present
+        # view is no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -344,10 +346,10 @@ class WhyPanel(Panel):
 class WhyController(Controller):
     """Explains the selections of the inspected model's path while the Features page is visible.
 
-    It shows the map of candidates, the margin of each feature in the path panel, and
-    sentences on the inspected feature in the profile panel. For methods that score
-    features by densities, it estimates the densities of the inspected feature and of
-    another one as the method did.
+    It shows the map of candidates, the margin of each feature in the path
+    panel, and sentences on the inspected feature in the profile panel. For
+    methods that score features by densities, it estimates the densities of the
+    inspected feature and of another one as the method did.
 
     Parameters
     ----------
@@ -380,8 +382,8 @@ class WhyController(Controller):
         # The lead of each selected column over the next candidate.
         self._margins: dict[int, Margin] = {}
 
-        # The column that the user chose for the right plot of densities, and the path
-        # whose features are offered there.
+        # The column that the user chose for the right plot of densities, and
+        # the path whose features are offered there.
         self._other_column: int | None = None
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
@@ -393,9 +395,9 @@ class WhyController(Controller):
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = features_controller.path
 
-        # The map of candidates, the explanation of the inspected feature, and its
-        # densities. Each is computed again if its key has changed, and the panel is
-        # visible; `clear` is called if the key is None.
+        # The map of candidates, the explanation of the inspected feature, and
+        # its densities. Each is computed again if its key has changed, and the
+        # panel is visible; `clear` is called if the key is None.
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -497,13 +499,14 @@ class WhyController(Controller):
         def show(map_and_margins: MapAndMargins) -> None:
             """Show the map of candidates and the margins, which are remembered.
 
-            The mark is that of the model that is inspected by now. The path and the
-            candidates are those of the method, from the time when it was called.
+            The mark is that of the model that is inspected by now. The path and
+            the candidates are those of the method, from the time when it was
+            called.
             """
             scores_map, path_margins = map_and_margins
 
-            # A step that adds features is just called a step; others are iterations or
-            # rounds.
+            # A step that adds features is just called a step; others are
+            # iterations or rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
@@ -651,8 +654,8 @@ class WhyController(Controller):
     def _on_picked(self, column: int, position: int) -> None:
         """Inspect the feature of a cell and the model of its step.
 
-        The feature is that in a column of the data, and the step has a position on the
-        path.
+        The feature is that in a column of the data, and the step has a position
+        on the path.
         """
         model = self._current.shown.inspected
         dataset = self._session.dataset
@@ -717,8 +720,8 @@ class WhyController(Controller):
     def _estimate(self) -> Computation | None:
         """Return the computation of the densities of the inspected feature and another one.
 
-        The other one is that of the user's choice, or the next one on the path; None
-        without a model or feature.
+        The other one is that of the user's choice, or the next one on the path;
+        None without a model or feature.
         """
         from rankstudio.plugins.features.compared_densities import neighbour_on_path  # noqa: PLC0415 - heavy
 
@@ -789,9 +792,9 @@ def _margin_note(
 ) -> str:
     """Return a definition of the margins.
 
-    If the closest choice was a near tie, it is an example. ``leads`` are the margins by
-    the column of the selected feature. Return "" if none was compared with another
-    candidate.
+    If the closest choice was a near tie, it is an example. ``leads`` are the
+    margins by the column of the selected feature. Return "" if none was
+    compared with another candidate.
     """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:

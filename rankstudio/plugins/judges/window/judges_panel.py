@@ -71,8 +71,8 @@ _FLIPS_HELP = tr(
 class _Row:
     """A row of the table.
 
-    It has its key, the id of its feature if it shows a feature, and its texts by the
-    keys of the columns.
+    It has its key, the id of its feature if it shows a feature, and its texts
+    by the keys of the columns.
     """
 
     key: str
@@ -87,16 +87,16 @@ class _Row:
 class JudgesPanel(Panel):
     """Shows one of four tables: agreement of the judges, agreement by query, selections, or flipped labels.
 
-    The user can choose the judge whose label is used, compare runs on all labels, and
-    flip labels.
+    The user can choose the judge whose label is used, compare runs on all
+    labels, and flip labels.
 
     Attributes
     ----------
     label : QComboBox
         The judge in use.
     several, flip : QPushButton
-        Buttons to compare runs on the labels of all judges, and to flip labels or stop
-        that.
+        Buttons to compare runs on the labels of all judges, and to flip labels
+        or stop that.
     view : Segmented
         Chooses the table.
     """
@@ -167,8 +167,8 @@ class JudgesPanel(Panel):
     ) -> None:
         """Show rows of texts.
 
-        ``columns`` are the keys and titles of the columns, and ``note`` stands below
-        the table.
+        ``columns`` are the keys and titles of the columns, and ``note`` stands
+        below the table.
         """
         # The first column stretches and is on the left; the others are numbers.
         table_columns = [
@@ -220,8 +220,8 @@ class JudgesController(Controller):
         # the run whose labels are flipped now
         self._flipped_run: RunRecord | None = None
 
-        # Agreement and selections are computed in the background when the panel shows
-        # them.
+        # Agreement and selections are computed in the background when the panel
+        # shows them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -392,8 +392,8 @@ class JudgesController(Controller):
     def _results(self) -> list[RunResult]:
         """Return the last finished run of the shown run's plan under each judge.
 
-        Such runs have the same plan, except for the column of the label. Judges without
-        such a run are left out.
+        Such runs have the same plan, except for the column of the label. Judges
+        without such a run are left out.
         """
         current = self._models.runs.shown
         judges = self._judges
@@ -544,16 +544,16 @@ class JudgesController(Controller):
             return
         record, flips = self._flips
 
-        # The first column names the feature; the others are for the shares of flipped
-        # labels.
+        # The first column names the feature; the others are for the shares of
+        # flipped labels.
         columns = [("feature", tr("feature"))]
         columns += [
             (str(index), f"{100 * share:g} %")
             for index, share in enumerate(flips.shares)
         ]
 
-        # The row of a feature, or of a measure without one (None), with a text per
-        # number.
+        # The row of a feature, or of a measure without one (None), with a text
+        # per number.
         def row(
             name: str,
             feature: int | None,

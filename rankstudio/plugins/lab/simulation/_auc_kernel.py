@@ -1,16 +1,16 @@
 """Compiled inner loops of the AUC simulation: held-out predictions of one training set from its hat matrix.
 
-Let H be the hat matrix of regularised least squares with a bias on m documents, y^ the
-centred labels, and U the documents that are held out. The residuals e of U by the model
-without them solve
+Let H be the hat matrix of regularised least squares with a bias on m documents,
+y^ the centred labels, and U the documents that are held out. The residuals e of
+U by the model without them solve
 
 (1) (I - H_UU - 11'/m) e = (y^ - Hy^)_U,
 
-whose matrix is positive definite, and the held-out predictions are y^_U - e. O(1) for a
-pair, O(|U|³) for a fold.
+whose matrix is positive definite, and the held-out predictions are y^_U - e.
+O(1) for a pair, O(|U|³) for a fold.
 
-(2) AUC is the mean over all pairs of a positive and a negative document of 1 if the positive one has the
-greater score, ½ for a tie, and 0 otherwise.
+(2) AUC is the mean over all pairs of a positive and a negative document of 1 if
+the positive one has the greater score, ½ for a tie, and 0 otherwise.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def _leave_pair_out_auc(
 
     ``hat``, (m, m), is the hat matrix H of all m documents, ``residuals``, (m,), are y^
     - Hy^, and ``labels``, (m,), are y, of which the first ``n_positive`` are positive.
-    Equation (1) of the module's docstring is solved for U = {i, j} by Cramer's rule;
-    its matrix is [[a, b], [b, d]], and its solution is (e_i, e_j).
+    Equation (1) of the module's docstring is solved for U = {i, j} by Cramer's
+    rule; its matrix is [[a, b], [b, d]], and its solution is (e_i, e_j).
     """
     m = labels.shape[0]
     right = 0.0  # number of pairs in the right order; a tie counts half
@@ -63,11 +63,12 @@ def _leave_fold_out(
 ) -> None:
     """Write to ``scores`` the predictions for a fold's documents by the model without the fold.
 
-    The fold has the first ``size`` of ``members``, which are positions of documents.
-    ``hat``, (m, m), is the hat matrix H of all m documents, ``residuals``, (m,), are y^
+    The fold has the first ``size`` of ``members``, which are positions of
+    documents. ``hat``, (m, m), is the hat matrix H of all m documents,
+    ``residuals``, (m,), are y^
     - Hy^, and ``labels``, (m,), are y. ``augmented`` is a workspace with at least
-    ``size`` rows and one more column: the matrix of equation (1) of the module's
-    docstring, and its right side as the last column.
+    ``size`` rows and one more column: the matrix of equation (1) of the
+    module's docstring, and its right side as the last column.
     """
     m = labels.shape[0]
     for a in range(size):
@@ -128,11 +129,12 @@ def estimates(
 ) -> None:
     """Write the estimates of each of B training sets to ``out`` (B, 1 + 2 S).
 
-    The first column is leave-pair-out. Then follow, for each of S splittings into
-    folds, the pooled AUC and the averaged AUC, which is NaN if no fold has both
-    classes. The first ``n_positive`` documents are the positive ones. ``folds`` (S, m)
-    is the fold of each document in each splitting, from 0. ``members`` (m,), ``augmented``
-    (m, m + 1) and ``scores`` (m,) are workspaces.
+    The first column is leave-pair-out. Then follow, for each of S splittings
+    into folds, the pooled AUC and the averaged AUC, which is NaN if no fold has
+    both classes. The first ``n_positive`` documents are the positive ones.
+    ``folds`` (S, m) is the fold of each document in each splitting, from 0.
+    ``members`` (m,), ``augmented`` (m, m + 1) and ``scores`` (m,) are
+    workspaces.
     """
     m = labels.shape[0]
     for t in range(hats.shape[0]):

@@ -1,7 +1,7 @@
 """Compiled training of linear support vector machines on parts of one training set, for the AUC simulation.
 
-With labels y of -1 and 1, cost C and the Gram matrix K of the m documents, the model f(x) = Σ β_i k(x_i, x) +
-b has the dual solution
+With labels y of -1 and 1, cost C and the Gram matrix K of the m documents, the
+model f(x) = Σ β_i k(x_i, x) + b has the dual solution
 
 (1) β minimises ½ β'Kβ - y'β subject to Σ β_i = 0 and l_i <= β_i <= h_i,
 
@@ -9,16 +9,17 @@ where [l_i, h_i] is [0, C] for a positive and [-C, 0] for a negative document. W
 
 (2) max {v_i : β_i < h_i} <= min {v_j : β_j > l_j},
 
-and b lies between the two. Sequential minimal optimisation moves a pair that violates (2)
-by the step that minimises (1) along it, within the bounds (Platt 1998; the pair is the
-one of Fan, Chen and Lin 2005). O(m) for a step.
+and b lies between the two. Sequential minimal optimisation moves a pair that
+violates (2) by the step that minimises (1) along it, within the bounds (Platt
+1998; the pair is the one of Fan, Chen and Lin 2005). O(m) for a step.
 
 References
 ----------
-Platt, J. C. (1998). Fast training of support vector machines using sequential minimal optimization.
-Advances in Kernel Methods.
-Fan, R.-E., Chen, P.-H. and Lin, C.-J. (2005). Working set selection using second order information for
-training support vector machines. Journal of Machine Learning Research 6, 1889-1918.
+Platt, J. C. (1998). Fast training of support vector machines using sequential
+minimal optimization. Advances in Kernel Methods. Fan, R.-E., Chen, P.-H. and
+Lin, C.-J. (2005). Working set selection using second order information for
+training support vector machines. Journal of Machine Learning Research 6,
+1889-1918.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def _train(
 ) -> float:
     """Write β of (1) for the used documents to ``beta`` (m,), 0 for the others; return b.
 
-    ``signs`` (m,) are y, and ``v`` (m,) is a workspace. The end is a violation of (2)
-    by at most ``tolerance``, or ``max_steps``. With documents of one class, β is 0 and
-    b their label.
+    ``signs`` (m,) are y, and ``v`` (m,) is a workspace. The end is a violation
+    of (2) by at most ``tolerance``, or ``max_steps``. With documents of one
+    class, β is 0 and b their label.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -128,8 +129,9 @@ def _leave_pair_out_auc(
 ) -> float:
     """Return the share of pairs in the right order, each by the model without its two documents.
 
-    ``full_beta`` (m,) is β of all documents. Without documents whose β is 0 it stays optimal, so nothing is
-    trained again for a pair of them. The order of a pair does not depend on b.
+    ``full_beta`` (m,) is β of all documents. Without documents whose β is 0 it
+    stays optimal, so nothing is trained again for a pair of them. The order of
+    a pair does not depend on b.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -173,8 +175,8 @@ def svm_estimates(
 
     The columns of ``out`` and ``folds`` (S, m) are those of
     :func:`rankstudio.plugins.lab.simulation._auc_kernel.estimates`. The first
-    ``n_positive`` of ``signs`` (m,) are 1, the others -1. ``is_used``, ``beta``, ``v``
-    and ``scores`` (m,) are workspaces.
+    ``n_positive`` of ``signs`` (m,) are 1, the others -1. ``is_used``,
+    ``beta``, ``v`` and ``scores`` (m,) are workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):

@@ -121,9 +121,9 @@ class TwoClasses:
     def folds(self, count: int) -> Ints:
         """Assign the documents to folds in turn, shape (m,).
 
-        As documents of a class follow each other, each fold has both classes if there
-        are enough documents of both. The documents of a class are independent and
-        identically distributed, so no random order is needed.
+        As documents of a class follow each other, each fold has both classes if
+        there are enough documents of both. The documents of a class are
+        independent and identically distributed, so no random order is needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -144,9 +144,9 @@ def simulate_auc(
     Parameters
     ----------
     n_examples, positive, n_features, n_informative, shift
-        Documents of two normal classes, as in :class:`TwoClasses`: number, share of
-        positives, features, features that differ between the classes, and by how much;
-        by default all features are informative.
+        Documents of two normal classes, as in :class:`TwoClasses`: number,
+        share of positives, features, features that differ between the classes,
+        and by how much; by default all features are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000
@@ -159,13 +159,14 @@ def simulate_auc(
     Yields
     ------
     Deviations
-        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last
-        result.
+        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the
+        last result.
 
     Notes
     -----
-    Least squares: O(mn min(m, n)) per training set, then constant time per pair and O(m³ / F²) for F folds;
-    nothing is trained again. The support vector machine minimises, for labels :math:`y` of -1 and 1,
+    Least squares: O(mn min(m, n)) per training set, then constant time per pair
+    and O(m³ / F²) for F folds; nothing is trained again. The support vector
+    machine minimises, for labels :math:`y` of -1 and 1,
 
     .. math:: \sum_i \max(0, 1 - y_i (w^\top x_i + b)) + \lambda \lVert w \rVert^2
 
@@ -287,8 +288,8 @@ def _splittings(data: TwoClasses) -> Ints:
 def _defined_estimates(estimates: Floats) -> Floats:
     """Return the columns of :data:`ESTIMATORS` of the seven that a kernel writes.
 
-    Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two
-    documents to compare.
+    Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no
+    two documents to compare.
     """
     return np.delete(estimates, 2, axis=1)
 
@@ -296,8 +297,8 @@ def _defined_estimates(estimates: Floats) -> Floats:
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:
     """Return hat matrices (B, m, m) and weights (B, n) for centred X and labels.
 
-    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y. For n >
-    m, the smaller matrix K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
+    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y.
+    For n > m, the smaller matrix K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
     """
     transposed = X.transpose(0, 2, 1)
     _, m, n = X.shape

@@ -116,15 +116,15 @@ class DeviationSummary:
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
     bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
-        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`; NaN for
-        an estimator without a value.
+        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`;
+        NaN for an estimator without a value.
     counts : ndarray of shape (E,)
         Number of repetitions with a value.
     edges : ndarray of shape (B + 1,)
         Edges of the bins, ascending, including 0.
     shares : ndarray of shape (E, B)
-        Share of the values of each estimator in each bin; 0 for an estimator without a
-        value.
+        Share of the values of each estimator in each bin; 0 for an estimator
+        without a value.
     """
 
     estimators: tuple[str, ...]
@@ -191,8 +191,8 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     values : ndarray of shape (R, E)
         Values of R repetitions and E estimators; NaN is ignored.
     sd : ndarray of shape (E,)
-        Standard deviations of the columns; the width follows Scott's rule for the
-        largest.
+        Standard deviations of the columns; the width follows Scott's rule for
+        the largest.
     """
     finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
@@ -238,8 +238,8 @@ def _round_width(width: float) -> float:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(width))
 
-    # A product that equals the width may exceed it by rounding. The factor 1 is always
-    # allowed, as log10 may have rounded up.
+    # A product that equals the width may exceed it by rounding. The factor 1 is
+    # always allowed, as log10 may have rounded up.
     return max(
         step * power
         for step in (1, 2, 5)
@@ -312,8 +312,8 @@ def simulate_over(
     Yields
     ------
     VariedDeviations or None
-        Results for all values so far; the generator returns the last result. None if
-        the simulation yields None.
+        Results for all values so far; the generator returns the last result.
+        None if the simulation yields None.
 
     Raises
     ------

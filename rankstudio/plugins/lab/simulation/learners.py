@@ -36,8 +36,8 @@ class Learner(Protocol):
     def fixed(self, data: QueryData) -> Learner:
         """Return the learner with the choices made from these documents fixed.
 
-        The choices are the features of a selection, or the basis vectors of a kernel
-        model.
+        The choices are the features of a selection, or the basis vectors of a
+        kernel model.
         """
 
 
@@ -91,8 +91,8 @@ class HeldOutScores(NamedTuple):
     ----------
     scores : ndarray of shape (m,)
     fold : ndarray of shape (m,) or None
-        Fold of each document if only documents of one fold are ranked together; a query
-        then counts once per fold.
+        Fold of each document if only documents of one fold are ranked together;
+        a query then counts once per fold.
     """
 
     scores: Floats
@@ -131,10 +131,10 @@ def folds_of_documents(
 ) -> Estimating:
     """Score each document with the model trained without its fold, a random share of the documents.
 
-    Documents of the same query are then in training and test, of which section 5.5 of
-    the thesis warns. If ``averaged``, only scores of the same model are ranked
-    together. Otherwise a query is ranked by the pooled scores of several models, which
-    hides how optimistic the estimate is.
+    Documents of the same query are then in training and test, of which section
+    5.5 of the thesis warns. If ``averaged``, only scores of the same model are
+    ranked together. Otherwise a query is ranked by the pooled scores of several
+    models, which hides how optimistic the estimate is.
     """
     m = data.y.size
 
@@ -150,8 +150,8 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            # If the statistics of all documents fit into memory, these do, too. The
-            # learner uses them.
+            # If the statistics of all documents fit into memory, these do, too.
+            # The learner uses them.
             _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
         yield
@@ -197,8 +197,8 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model trained on the queries of all other folds.
 
-    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each model, and
-    return the scores.
+    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each
+    model, and return the scores.
     """
     fold_of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
@@ -214,8 +214,8 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if those are known.
 
-    ``chosen``, (Q,), says which queries. The learner needs such a sum of each query,
-    and takes those of all queries if they are already computed.
+    ``chosen``, (Q,), says which queries. The learner needs such a sum of each
+    query, and takes those of all queries if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:
@@ -231,8 +231,8 @@ _MAX_PER_QUERY = 1_000_000
 BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 """Estimators of kernel models by name.
 
-"Basis vectors kept" means that models keep the basis vectors from queries that are held
-out.
+"Basis vectors kept" means that models keep the basis vectors from queries that
+are held out.
 """
 
 
@@ -278,8 +278,9 @@ class BasisRankRLS:
 
         Notes
         -----
-        With K = LL' the kernel matrix of the basis vectors, a linear model w is trained on the features
-        L^-1 k(x). The weights of the kernel functions are L'^-1 w. O(mr² + r³) for r basis vectors.
+        With K = LL' the kernel matrix of the basis vectors, a linear model w is
+        trained on the features L^-1 k(x). The weights of the kernel functions
+        are L'^-1 w. O(mr² + r³) for r basis vectors.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 

@@ -58,13 +58,13 @@ def simulate_selection(
     n_queries : int, default 20
         Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
-        Number of features that greedy RankRLS selects, k; None for all features without
-        selection.
+        Number of features that greedy RankRLS selects, k; None for all features
+        without selection.
     regularization : float, default 1.0
         λ > 0.
     measure : str, default "MAP"
-        Measure of the held-out scores of the training queries, and of the model on all
-        others.
+        Measure of the held-out scores of the training queries, and of the model
+        on all others.
     convention : str, optional
         Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
@@ -80,15 +80,17 @@ def simulate_selection(
     learner : Learner, optional
         Learner to use instead of the selection or the kernel.
     estimators : mapping of str to Estimator, optional
-        Estimators by name; by default :data:`rankstudio.plugins.lab.simulation.learners.ESTIMATORS`, with
-        a kernel :data:`rankstudio.plugins.lab.simulation.learners.BASIS_ESTIMATORS`.
+        Estimators by name; by default
+        :data:`rankstudio.plugins.lab.simulation.learners.ESTIMATORS`, with a
+        kernel
+        :data:`rankstudio.plugins.lab.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------
     Deviations or None
-        Deviations of all repetitions so far, after each repetition; the generator
-        returns the last ones. None after each of the many models of a repetition, so
-        that the caller can stop in between.
+        Deviations of all repetitions so far, after each repetition; the
+        generator returns the last ones. None after each of the many models of a
+        repetition, so that the caller can stop in between.
 
     Raises
     ------
@@ -205,8 +207,8 @@ def _measured_scores(
 ) -> float:
     """Return the mean measure of scores over queries.
 
-    With the fold of each document, ``fold`` (m,), only documents of the same query and
-    fold are ranked together.
+    With the fold of each document, ``fold`` (m,), only documents of the same
+    query and fold are ranked together.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 

@@ -86,8 +86,8 @@ class Simulation:
     kind : str
         "auc" or "selection".
     parameters : mapping of str to object
-        Arguments of `simulate_auc`, or those of `simulate_selection` without the
-        dataset.
+        Arguments of `simulate_auc`, or those of `simulate_selection` without
+        the dataset.
     quantity : str
         Argument to vary afterwards; "" for none.
     values : tuple of float

@@ -317,8 +317,8 @@ class SelectionTab(SimulationTab):
     ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure.
 
-        Also set the estimators' texts of both panels for the learner, and the measure
-        on the axis.
+        Also set the estimators' texts of both panels for the learner, and the
+        measure on the axis.
         """
         parameters = request.simulation.parameters
         dataset = request.dataset

@@ -56,8 +56,8 @@ class DeviationRow:
     ----------
     label : str
     bias, error, sd : float
-        Mean of the deviations, its standard error, and their standard deviation; NaN
-        without values.
+        Mean of the deviations, its standard error, and their standard
+        deviation; NaN without values.
     count : int
         Number of repetitions with a value.
     shares : ndarray of shape (B,)
@@ -162,8 +162,8 @@ class DeviationsPanel(Panel):
     placeholder : str
         Text of the empty plot.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and drawn as
-        such.
+        Whether every other estimator is a variant of the one before it, and
+        drawn as such.
 
     Attributes
     ----------
@@ -278,8 +278,8 @@ class DeviationsPanel(Panel):
 class DeviationsPlot(Plot):
     """A plot with the histogram of each estimator's deviations in a row of its own.
 
-    A marker below each histogram shows the mean, and a bar one standard deviation on
-    both sides of it. All histograms are drawn to the same height.
+    A marker below each histogram shows the mean, and a bar one standard
+    deviation on both sides of it. All histograms are drawn to the same height.
 
     Parameters
     ----------
@@ -364,8 +364,8 @@ class DeviationsPlot(Plot):
         """Return the titles of the columns of exported numbers, and their rows.
 
         There is a row for each bin of each estimator. Rows with means and their
-        standard errors, and with standard deviations and numbers of repetitions,
-        follow.
+        standard errors, and with standard deviations and numbers of
+        repetitions, follow.
         """
         cells: list[list[CellValue]] = []
         for row in self.rows:
@@ -382,8 +382,8 @@ class DeviationsPlot(Plot):
         """Return a figure to export: a histogram per row, with mean and standard deviation."""
         low, high = self._range()
 
-        # Edges and the ends of the range are multiples of the bins' width, up to
-        # rounding.
+        # Edges and the ends of the range are multiples of the bins' width, up
+        # to rounding.
         in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
@@ -433,8 +433,8 @@ class DeviationsPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Show the readout of the next or the preceding row, after an arrow key.
 
-        ``right`` and ``down`` are -1, 0 or 1. Return whether the key has an effect:
-        only up and down do.
+        ``right`` and ``down`` are -1, 0 or 1. Return whether the key has an
+        effect: only up and down do.
         """
         if right or self.is_empty():
             return False

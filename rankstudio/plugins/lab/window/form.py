@@ -68,8 +68,8 @@ class SingleField(LineField):
 class LabForm(Panel):
     """A form with the parameters of a simulation, and buttons that start, pause and stop it.
 
-    The last fields are for the quantity that is varied afterwards: its values, and the
-    repetitions of each.
+    The last fields are for the quantity that is varied afterwards: its values,
+    and the repetitions of each.
 
     Parameters
     ----------

@@ -63,8 +63,8 @@ def deviations_sentence(
 ) -> str:
     """Return sentences on the estimator that is furthest from the truth, and on the standard deviations.
 
-    Only a bias that is clearly larger than its standard error counts. ``texts`` has the
-    label and the explanations of each estimator by its name.
+    Only a bias that is clearly larger than its standard error counts. ``texts``
+    has the label and the explanations of each estimator by its name.
     """
     estimator_texts = [text_of(texts, name) for name in summary.estimators]
     is_clear = np.abs(summary.bias) > np.maximum(
@@ -140,8 +140,8 @@ def variation_sentence(
 ) -> str:
     """Return the sentence on how the largest mean deviation depends on the varied quantity.
 
-    It has the mean deviation of the estimator at the first value, at the value with the
-    largest mean deviation, and at the last value.
+    It has the mean deviation of the estimator at the first value, at the value
+    with the largest mean deviation, and at the last value.
     """
     if not varied.summaries:
         return ""

@@ -62,8 +62,8 @@ class VariationPanel(Panel):
     texts : mapping of str to EstimatorText
         Texts on each estimator, by its name.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and drawn as
-        such.
+        Whether every other estimator is a variant of the one before it, and
+        drawn as such.
 
     Attributes
     ----------
@@ -209,8 +209,8 @@ class VariationPlot(OverlayPlot):
     zero : bool
         Whether y is a deviation, shown with its sign and a line at zero.
     paired : bool
-        Whether every other curve is a variant of the one before it, drawn dashed in the
-        same color.
+        Whether every other curve is a variant of the one before it, drawn
+        dashed in the same color.
     """
 
     # a lower plot has no names of curves: those of the distributions are enough
@@ -261,8 +261,8 @@ class VariationPlot(OverlayPlot):
         self._values = self._all_values[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
 
-        # The key of a curve determines its color: both curves of a pair have the same
-        # one.
+        # The key of a curve determines its color: both curves of a pair have
+        # the same one.
         self.set_curves(
             [
                 OverlaidCurve(
@@ -324,8 +324,8 @@ class VariationPlot(OverlayPlot):
     def figure(self) -> CurvesFigure:
         """Return a figure to export: the curves over the values of the quantity.
 
-        The plot has logarithms of the values if they grow by a factor; the figure has
-        an axis for that.
+        The plot has logarithms of the values if they grow by a factor; the
+        figure has an axis for that.
         """
         x = floats(self._values)
         series = []

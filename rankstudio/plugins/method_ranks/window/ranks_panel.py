@@ -94,8 +94,8 @@ class RanksPanel(Panel):
             self.note.show()
             return
 
-        # The table of the report has the texts: 3 is "best on", and 4 the group's
-        # letter.
+        # The table of the report has the texts: 3 is "best on", and 4 the
+        # group's letter.
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
         rows = [

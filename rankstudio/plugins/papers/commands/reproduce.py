@@ -259,8 +259,8 @@ def _tables_as_dict(
 ) -> dict[str, Any]:
     """Return the tables, the notes and the numbers of cells that agree as plain values.
 
-    "promised" counts the cells that should agree, and "open" those that need not, as
-    the paper does not say everything about the experiment.
+    "promised" counts the cells that should agree, and "open" those that need
+    not, as the paper does not say everything about the experiment.
     """
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}

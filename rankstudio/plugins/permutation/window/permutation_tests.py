@@ -114,9 +114,9 @@ class PermutationTests(QObject):
     def seconds(self) -> float:
         """Upper bound of the seconds that a test takes; infinity if unknown.
 
-        It is known for methods that train again for each permutation. It is an upper
-        bound because the time of the run, from which it is estimated, includes the
-        measuring of models.
+        It is known for methods that train again for each permutation. It is an
+        upper bound because the time of the run, from which it is estimated,
+        includes the measuring of models.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:

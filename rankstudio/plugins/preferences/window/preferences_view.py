@@ -65,8 +65,8 @@ class PreferencesView(QWidget):
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
-        # The rule by which clicks become preferences: the pairs, and the weight of a
-        # click.
+        # The rule by which clicks become preferences: the pairs, and the weight
+        # of a click.
         rules = (
             ("unclicked", tr("over unclicked")),
             ("skipped", tr("over skipped above")),
@@ -86,8 +86,8 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
-        # The row with the rule is a widget of its own, because files of preferences
-        # have no rule.
+        # The row with the rule is a widget of its own, because files of
+        # preferences have no rule.
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(
@@ -116,8 +116,8 @@ class PreferencesView(QWidget):
     def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
         """Show the preference file of a plan, and the part of the data that is counted.
 
-        ``preferences`` is the plan's entry for the file, whose keys "pairs" and "eta"
-        are the rule of clicks; the empty entry, {}, hides the view.
+        ``preferences`` is the plan's entry for the file, whose keys "pairs" and
+        "eta" are the rule of clicks; the empty entry, {}, hides the view.
         """
         title = learned_from(preferences)
         has_clicks = "pairs" in preferences
@@ -267,8 +267,8 @@ class PreferencesController(CommandController):
     def open(self, path: str, rule: ClickRule | None = None) -> None:
         """Read a file of preferences in the background, and put it into the plan.
 
-        If other data were opened meanwhile, the plan stays unchanged. ``rule`` is how
-        clicks become preferences, None for the default.
+        If other data were opened meanwhile, the plan stays unchanged. ``rule``
+        is how clicks become preferences, None for the default.
         """
         session = self._session
         dataset = session.dataset
@@ -301,8 +301,8 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
-        # The file is read in the background. Of two waiting files, only the later one
-        # is read.
+        # The file is read in the background. Of two waiting files, only the
+        # later one is read.
         self._worker.task(
             tr("Reading preferences"),
             _preference_entry,
@@ -369,8 +369,8 @@ class PreferencesController(CommandController):
     def _key(self) -> Key | None:
         """Return the dataset, file and fold whose counts are needed; None if none are.
 
-        The file is the plan's entry for it, as pairs of key and value. Counts that are
-        cached are not needed again.
+        The file is the plan's entry for it, as pairs of key and value. Counts
+        that are cached are not needed again.
         """
         dataset = self._session.dataset
         target = self._wanted

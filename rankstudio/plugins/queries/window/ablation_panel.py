@@ -165,8 +165,8 @@ class AblationPanel(Panel):
         unchanged : int
             Number of queries that no left-out feature changes.
         several_folds : bool
-            Whether there is a column of folds, because some features are only in the
-            models of some folds.
+            Whether there is a column of folds, because some features are only
+            in the models of some folds.
         """
         n_done, n_total = progress
         self._offer.hide()
@@ -200,8 +200,8 @@ class AblationPanel(Panel):
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of features and the effect of leaving each out.
 
-        ``name`` is that of the measure; with ``several_folds``, a column has the number
-        of folds whose model has the feature.
+        ``name`` is that of the measure; with ``several_folds``, a column has
+        the number of folds whose model has the feature.
         """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
@@ -262,8 +262,9 @@ class AblationPanel(Panel):
     ) -> QRect:
         """Draw the fall as a bar with its interval, if the cell is wide enough.
 
-        ``sign`` is -1 if lower measures are better. The rectangle for the number, which
-        is drawn next, is returned: the whole cell, as numbers are aligned to its right.
+        ``sign`` is -1 if lower measures are better. The rectangle for the
+        number, which is drawn next, is returned: the whole cell, as numbers are
+        aligned to its right.
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
@@ -293,8 +294,8 @@ def largest_end(rows: Sequence[AblationRow]) -> float:
 class AblationFeeder(QObject):
     """Trains model A without each of its features, and feeds the panel.
 
-    Each training is a job of its own, so that other jobs of the worker can run in
-    between.
+    Each training is a job of its own, so that other jobs of the worker can run
+    in between.
 
     Parameters
     ----------
@@ -395,8 +396,8 @@ class AblationFeeder(QObject):
     def _next_task(self) -> tuple[int | None, int] | None:
         """Return the fold to train on and the column to leave out; None if nothing is to be done.
 
-        The fold is None if all models without the column are trained, and their effects
-        are to be combined.
+        The fold is None if all models without the column are trained, and their
+        effects are to be combined.
         """
         if not self._is_begun:
             return None
@@ -474,8 +475,8 @@ class AblationFeeder(QObject):
         """Show the features whose effect is known, and how much work is done."""
         request = self._request
         if request is not None:
-            # While the effects of a trained feature are not combined, the last model
-            # does not count as done.
+            # While the effects of a trained feature are not combined, the last
+            # model does not count as done.
             lacks_rows = len(self._rows) < len(self._ablations_of)
             n_done = self._n_models - max(len(self._waiting_models), int(lacks_rows))
             has_fewer_folds = any(

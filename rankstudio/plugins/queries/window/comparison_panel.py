@@ -50,8 +50,8 @@ BAR = 8.0  # pixels: height of a bar in a cell
 _HIT_DISTANCE = 10.0  # pixels between the mouse and a point that it hits
 _MIN_DRAG_DISTANCE = 5.0  # pixels: minimum width or height of a drag
 _MIN_CORNER_DISTANCE = 2.0  # pixels between two corners of a line drawn by hand
-# A drawn line is straight if it is at most this much longer than the distance of its
-# ends. For a quarter of a circle, the ratio is 1.11.
+# A drawn line is straight if it is at most this much longer than the distance
+# of its ends. For a quarter of a circle, the ratio is 1.11.
 _MAX_STRAIGHT_RATIO = 1.08
 _POINT_SIZE = 6.0  # pixels
 _RING_RADIUS = 7.0
@@ -64,13 +64,13 @@ PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("trainin
 class QueryPlot(Plot):
     """A plot of the queries of a comparison, in one of three kinds.
 
-    In the scatter plot, a query is a point with the measure of A as x and that of B as
-    y. The other two kinds show B - A, as bars sorted from the greatest loss, or as
-    points by the number of documents.
+    In the scatter plot, a query is a point with the measure of A as x and that
+    of B as y. The other two kinds show B - A, as bars sorted from the greatest
+    loss, or as points by the number of documents.
 
-    A click picks a query. A drag selects queries, by a free line around points or
-    across them, or by a band over sorted differences. Esc cancels the drag, or selects
-    all queries again.
+    A click picks a query. A drag selects queries, by a free line around points
+    or across them, or by a band over sorted differences. Esc cancels the drag,
+    or selects all queries again.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class QueryPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        The user clicked a query or moved to it by an arrow key: its position in the
-        comparison's order.
+        The user clicked a query or moved to it by an arrow key: its position in
+        the comparison's order.
     brushed : Signal(object)
-        The user selected queries: their positions, ascending (a tuple); empty for all
-        queries.
+        The user selected queries: their positions, ascending (a tuple); empty
+        for all queries.
     kept : ndarray of bool
         Whether each query is listed; the others are faded.
     """
@@ -282,8 +282,8 @@ class QueryPlot(Plot):
     def click(self, point: QPointF) -> None:
         """Pick the query under the mouse; without one, select all queries.
 
-        If several queries lie at the same point, repeated clicks pick one after the
-        other.
+        If several queries lie at the same point, repeated clicks pick one after
+        the other.
         """
         position = self.hit_test(point)
         if position is None:
@@ -520,8 +520,8 @@ def paint_interval(
 ) -> None:
     """Draw an interval from ``low`` to ``high`` over the bar of its value, on the same scale.
 
-    Zero is in the middle of the rectangle ``room``, and half of its width stands for
-    ``largest``; ends beyond it are cut off.
+    Zero is in the middle of the rectangle ``room``, and half of its width
+    stands for ``largest``; ends beyond it are cut off.
     """
     if not largest or isnan(low) or isnan(high):
         return
@@ -542,8 +542,8 @@ def paint_interval(
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     """Return masks, (Q,), of queries with their colors: losses, gains and ties of B.
 
-    Queries that the filter of the list leaves out are faded. They come first, so that
-    the others are drawn over them.
+    Queries that the filter of the list leaves out are faded. They come first,
+    so that the others are drawn over them.
     """
     assert plot.comparison is not None
     gain = plot.comparison.gain
@@ -691,8 +691,8 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     xs, ys : array of shape (n,)
         The points.
     corners : array of shape (m, 2)
-        Corners in the order of the outline, which is closed from the last to the first
-        and may cross itself.
+        Corners in the order of the outline, which is closed from the last to
+        the first and may cross itself.
 
     Returns
     -------
@@ -702,9 +702,9 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     ends = np.roll(corners, -1, axis=0)  # the corner after each one
 
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
-        # The ray from a point to the right crosses an edge if its two ends are on both
-        # sides of the ray and the intersection is right of the point. No ray crosses a
-        # horizontal edge.
+        # The ray from a point to the right crosses an edge if its two ends are
+        # on both sides of the ray and the intersection is right of the point.
+        # No ray crosses a horizontal edge.
         if y1 != y2:
             has_ends_on_both_sides = (ys < y1) != (ys < y2)
             inside ^= has_ends_on_both_sides & (

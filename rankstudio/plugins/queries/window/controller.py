@@ -94,8 +94,8 @@ class QueriesController(PageController):
         # key of B while the page is visible: it stays when another run ends
         self._seen_b: int | None = None
 
-        # The shown comparison with its request, as the next request may be for other
-        # folds and models.
+        # The shown comparison with its request, as the next request may be for
+        # other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
 
         # fold and position of the query the user chose
@@ -287,8 +287,9 @@ class QueriesController(PageController):
     def select_for_listed(self) -> None:
         """Select features for the listed queries alone, and for the others of their fold alone.
 
-        The two paths are computed in the background and then shown in a dialog. Queries
-        of several folds give an error, as the fold has the data to select on.
+        The two paths are computed in the background and then shown in a dialog.
+        Queries of several folds give an error, as the fold has the data to
+        select on.
         """
         listed = self.list.listed()
         folds = {query.fold for query in listed}
@@ -320,8 +321,8 @@ class QueriesController(PageController):
     def _greedy(self, fold: int) -> dict[str, Any]:
         """Return parameters of greedy RankRLS to select on some queries of a fold.
 
-        If A is greedy RankRLS, λ and loss are those of A. The number of features is
-        that of A's model, within limits.
+        If A is greedy RankRLS, λ and loss are those of A. The number of
+        features is that of A's model, within limits.
         """
         a, _ = self._runs_compared()
         chosen = self._models(a).get(fold) if a is not None else None
@@ -365,8 +366,8 @@ class QueriesController(PageController):
     def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
         """Return the runs A and B; B is None for the best single feature.
 
-        Unless the user has chosen B, it is the last run among those that share the most
-        folds with A.
+        Unless the user has chosen B, it is the last run among those that share
+        the most folds with A.
         """
         listed = comparable(self._runs, self._session.dataset)
         current = self._runs.shown
@@ -390,8 +391,9 @@ class QueriesController(PageController):
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         """Show the runs to choose A and B from, the parts of the data, and the fold.
 
-        ``a`` and ``b`` are the runs that are compared; without ``b``, A is compared
-        with its best single feature. A sealed test part is not offered.
+        ``a`` and ``b`` are the runs that are compared; without ``b``, A is
+        compared with its best single feature. A sealed test part is not
+        offered.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -475,8 +477,8 @@ class QueriesController(PageController):
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         """Return the request to compare A and B on shared folds and the chosen part.
 
-        Without a run B, A is compared with the best single feature of each fold. It is
-        None without data.
+        Without a run B, A is compared with the best single feature of each
+        fold. It is None without data.
         """
         session = self._session
         dataset = self._session.dataset

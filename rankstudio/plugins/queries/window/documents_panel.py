@@ -79,8 +79,8 @@ class DocumentRow:
 class DocumentsPanel(Panel):
     """A table of a query's documents with their ranks by A and B, and A's scores as bars of contributions.
 
-    A legend names the features of the bars. A sentence explains the order of the
-    documents that the user selects.
+    A legend names the features of the bars. A sentence explains the order of
+    the documents that the user selects.
 
     Attributes
     ----------
@@ -168,8 +168,8 @@ class DocumentsPanel(Panel):
         strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
 
         for position, document in enumerate(ranked_query.documents):
-            # contributions minus the smallest ones in this query, so that bars start at
-            # 0
+            # contributions minus the smallest ones in this query, so that bars
+            # start at 0
             contributions = ranked_query.above_least[position]
             parts = [float(contributions[i]) for i in colored]
             parts += [float(contributions[list(rest)].sum())] if rest else []
@@ -186,8 +186,8 @@ class DocumentsPanel(Panel):
             [document.score_a for document in ranked_query.documents]
         )
 
-        # Rows are identified by their positions: emptied first, the table does not take
-        # those of another query for the same rows.
+        # Rows are identified by their positions: emptied first, the table does
+        # not take those of another query for the same rows.
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
@@ -297,8 +297,8 @@ class DocumentsPanel(Panel):
     def _show_sentence(self) -> None:
         """Explain in a sentence why A ranks one of two documents above the other.
 
-        These are the first two selected documents, the selected one and the next, or
-        the first two of all.
+        These are the first two selected documents, the selected one and the
+        next, or the first two of all.
         """
         query = self._query
         if query is None:

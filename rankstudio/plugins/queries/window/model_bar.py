@@ -56,11 +56,11 @@ def chosen_models(
     record : RunRecord
         The run with the results of its folds.
     measured : MeasuredRun
-        The run measured by the current measure, which may choose other models on some
-        folds.
+        The run measured by the current measure, which may choose other models
+        on some folds.
     choice : Choice, optional
-        Parameters or a size to use instead of those that validation chose, on folds on
-        which the run has tried them.
+        Parameters or a size to use instead of those that validation chose, on
+        folds on which the run has tried them.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def _model_of_choice(
 ) -> Chosen:
     """Return the model of the user's choice on a fold, or the model that validation chose.
 
-    The latter, ``chosen``, is returned if the run has no path with the parameters of
-    ``choice``.
+    The latter, ``chosen``, is returned if the run has no path with the
+    parameters of ``choice``.
     """
     # position of the combination of parameters; None if the run has not tried it
     position = (
@@ -165,8 +165,8 @@ class ModelBar(QWidget):
     ) -> None:
         """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b``.
 
-        ``a`` and ``b`` have pairs of a key and a name. No signal is emitted; for the
-        key None, no model is selected.
+        ``a`` and ``b`` have pairs of a key and a name. No signal is emitted;
+        for the key None, no model is selected.
         """
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
 _MAX_STORED_SCORES = (
-    # models whose scores on a part are kept; of large data, these take some megabytes
-    # each
+    # models whose scores on a part are kept; of large data, these take some
+    # megabytes each
     40
 )
 _MAX_TRAINING_PARTS = 10  # training parts that are kept ready for training
@@ -124,8 +124,8 @@ class QueryTasks:
     ) -> QueryPaths:
         """Return the paths of greedy RankRLS on marked queries of a fold, and on its others.
 
-        ``marked`` has positions of queries in the part, and ``parameters`` are those of
-        greedy RankRLS.
+        ``marked`` has positions of queries in the part, and ``parameters`` are
+        those of greedy RankRLS.
         """
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import (  # noqa: PLC0415 - numba
@@ -208,8 +208,8 @@ class QueryTasks:
     ) -> tuple[FeatureAblation, int]:
         """Return a feature's effect on all folds, and the number of queries that never change.
 
-        ``of_feature`` has the measures of each fold's queries with and without the
-        feature, and ``ablations`` those of all features so far.
+        ``of_feature`` has the measures of each fold's queries with and without
+        the feature, and ``ablations`` those of all features so far.
         """
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,

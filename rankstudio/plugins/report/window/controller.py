@@ -88,8 +88,8 @@ class ReportController(PageController):
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
 
-        # The report is made in the background, when the page is visible and something
-        # in it has changed.
+        # The report is made in the background, when the page is visible and
+        # something in it has changed.
         run_signals = (
             runs.ended,
             runs.removed,
@@ -212,8 +212,8 @@ class ReportController(PageController):
     ) -> Job:
         """Make the report and save it, even if its page was never visible; return the job.
 
-        ``on_done`` is called with "", as there is nothing to say, and ``on_error`` with
-        a reason. ``suffix`` is that of the format.
+        ``on_done`` is called with "", as there is nothing to say, and
+        ``on_error`` with a reason. ``suffix`` is that of the format.
         """
         # Read on this thread: the user may edit while the worker writes.
         export_request = self.request()

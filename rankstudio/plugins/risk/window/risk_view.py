@@ -151,8 +151,8 @@ def _risk_column(
 ) -> Column:
     """Return a column of the table with one number of the risk against the reference.
 
-    ``key`` is the name of the number in the risk, and ``text`` is how it is written: a
-    format or a function.
+    ``key`` is the name of the number in the risk, and ``text`` is how it is
+    written: a format or a function.
     """
     return Column(
         key,

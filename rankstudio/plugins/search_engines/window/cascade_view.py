@@ -115,8 +115,8 @@ class CascadeView(ContributedView):
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
-        # A cascade that is clicked in the plot or in the table is described in the
-        # sentence.
+        # A cascade that is clicked in the plot or in the table is described in
+        # the sentence.
         self.plot.picked.connect(self._select_cascade)
         self.table.chosen.connect(self._select_row)
         # The sentence and the budget are above the plot, the table below it.
@@ -138,8 +138,8 @@ class CascadeView(ContributedView):
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
         """Return the computation of a run's cascades, or None if it cannot have any.
 
-        The computation shows them when it is finished; without
-        one, the view says why.
+        The computation shows them when it is finished; without one, the view
+        says why.
         """
         # Cascades need a finished run with costs; a worker computes them.
         result = record.result if record is not None else None
@@ -201,8 +201,8 @@ class CascadeView(ContributedView):
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
-        # The plot shows the front; its last cascade is the slowest one with the best
-        # measure.
+        # The plot shows the front; its last cascade is the slowest one with the
+        # best measure.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)

@@ -18,15 +18,15 @@ from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
-# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or
-# translucent line. So the curves that step back are mixed with the ground, not made
-# translucent.
+# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a
+# wider or translucent line. So the curves that step back are mixed with the
+# ground, not made translucent.
 _CHOSEN_WIDTH = 2.6
 _PLAIN_WIDTH = 1.5
 _FADED_WIDTH = 1.0
 _FADED_SHARE = 0.38
-# Points this far apart, in pixels, are drawn as points; closer ones would only thicken
-# the line.
+# Points this far apart, in pixels, are drawn as points; closer ones would only
+# thicken the line.
 _MIN_POINT_DISTANCE = 13.0
 _LONE_POINT_RADIUS = 3.4  # radius of a curve's only point, of which there is no line
 # points to a pixel column, from which on it is drawn by its extremes
@@ -51,8 +51,8 @@ def draw_curves(
 ) -> None:
     """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one is chosen, the others are thin and faded. A curve "beside" the chosen one
-    is not: it shows another measure of the same models, to compare.
+    While one is chosen, the others are thin and faded. A curve "beside" the
+    chosen one is not: it shows another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)
@@ -80,8 +80,8 @@ def draw_band(
 ) -> None:
     """Draw the band: an interval as a light area, and the mean over folds as a line.
 
-    The interval is over folds, or over permutations of the labels; the latter has no
-    mean, but an outline and a name.
+    The interval is over folds, or over permutations of the labels; the latter
+    has no mean, but an outline and a name.
     """
     band = family.band
     if band is None:
@@ -215,8 +215,9 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     """Return the box for the name of the smallest model that hides least of the curves.
 
-    Boxes beside its diamond are tried: below, above, at the sides and at the corners.
-    Return None where none is inside the plot area, or there is no such model.
+    Boxes beside its diamond are tried: below, above, at the sides and at the
+    corners. Return None where none is inside the plot area, or there is no such
+    model.
     """
     center = _smallest_pixel(family, frame)
     if center is None:
@@ -269,8 +270,8 @@ def draw_inspection(
 ) -> None:
     """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user can inspect another point before choosing it. Both are in the color of the
-    text, to tell them from those of the chosen point.
+    The user can inspect another point before choosing it. Both are in the color
+    of the text, to tell them from those of the chosen point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -300,8 +301,8 @@ def draw_cursor(
 ) -> None:
     """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
 
-    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a curve; it
-    is None while the mouse is on another plot with the same x axis.
+    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a
+    curve; it is None while the mouse is on another plot with the same x axis.
     """
     if x is None:
         return
@@ -333,8 +334,8 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    # Thousands of points are reduced to a few in each pixel column (`extremes`); m11 is
-    # the number of device pixels to a logical one.
+    # Thousands of points are reduced to a few in each pixel column
+    # (`extremes`); m11 is the number of device pixels to a logical one.
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
         # The line is thin, as a wider one takes twenty times as long.
@@ -355,9 +356,9 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    A line through them looks the same as one through all points. Return x and y of the
-    remaining points. Return None if there are few points anyway, if some go to the
-    left, or if some are missing (NaN): then all of them are drawn.
+    A line through them looks the same as one through all points. Return x and y
+    of the remaining points. Return None if there are few points anyway, if some
+    go to the left, or if some are missing (NaN): then all of them are drawn.
 
     Parameters
     ----------
@@ -366,8 +367,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
-    # The pixel column of each point, and the position of the first point of each
-    # column.
+    # The pixel column of each point, and the position of the first point of
+    # each column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -388,8 +389,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 def _point_mask(px: Floats, py: Floats) -> Bools:
     """Return which points of a curve are drawn as dots, a truth value for each point.
 
-    If there is room, these are all points; else those between two gaps (NaN), which no
-    line would show.
+    If there is room, these are all points; else those between two gaps (NaN),
+    which no line would show.
     """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
@@ -405,8 +406,8 @@ def draw_reference_key(
 ) -> None:
     """Write the name of the dotted line, the level, at the right of the title.
 
-    A name without room is cut at its colon, and then at its end; the box beside the
-    mouse has it in full. With too little room, nothing is written.
+    A name without room is cut at its colon, and then at its end; the box beside
+    the mouse has it in full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -441,8 +442,8 @@ def draw_beside_key(
 ) -> None:
     """Write the name of the curve beside the chosen one at an edge, in two lines at most.
 
-    That curve shows another measure of the same models. A piece of its line is drawn
-    before the name.
+    That curve shows another measure of the same models. A piece of its line is
+    drawn before the name.
     """
     placed_name = _key_of_curve_beside(family, frame)
     if placed_name is None:
@@ -472,14 +473,14 @@ def draw_beside_key(
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    They are two arrays of one length, x and y. The points of the chosen curve occur
-    several times, so that they count more. The box of a name is a grid of points, each
-    of which occurs several times, too.
+    They are two arrays of one length, x and y. The points of the chosen curve
+    occur several times, so that they count more. The box of a name is a grid of
+    points, each of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
-    # the boxes of the names of the curve beside the chosen one, and of the smallest
-    # model
+    # the boxes of the names of the curve beside the chosen one, and of the
+    # smallest model
     for ground in (
         beside_key[2] if beside_key is not None else None,
         _smallest_room(family, frame),
@@ -502,8 +503,8 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve shows another measure of the same models; of several, the first is named.
-    Return None if there is none, or no room for a name.
+    That curve shows another measure of the same models; of several, the first
+    is named. Return None if there is none, or no room for a name.
     """
     beside_curves = [
         (key, curve)
@@ -531,8 +532,8 @@ def _key_of_curve_beside(
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
     """Return the box of a size, at the right or left edge, that hides least of the curves.
 
-    Of equally good boxes, the lowest is returned, and the one at the right before the
-    one at the left.
+    Of equally good boxes, the lowest is returned, and the one at the right
+    before the one at the left.
     """
     area = frame.area
     tops = np.linspace(
@@ -552,8 +553,8 @@ def _hidden_pixel_counts(
 ) -> list[int]:
     """Return how many pixels of the curves each of some boxes hides, in the order of the boxes.
 
-    A pixel of a curve beside the chosen one counts several times, as its name is what
-    the boxes are for.
+    A pixel of a curve beside the chosen one counts several times, as its name
+    is what the boxes are for.
     """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():

@@ -19,8 +19,8 @@ from rankstudio.ui.style.colors import Colors
 
 Range = tuple[float, float]
 
-# With so few curves dashes help to tell an ordered family apart; with more they are
-# only noise.
+# With so few curves dashes help to tell an ordered family apart; with more they
+# are only noise.
 _MAX_DASHED_CURVES = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
@@ -40,9 +40,9 @@ MOST_LINES = 12
 class Curve:
     """The points of one curve, in the order in which they came.
 
-    A curve with ``beside`` shows another measure of the models of the chosen curve,
-    such as one on left-out queries. It is there to compare, and has no points to
-    choose.
+    A curve with ``beside`` shows another measure of the models of the chosen
+    curve, such as one on left-out queries. It is there to compare, and has no
+    points to choose.
     """
 
     label: str
@@ -71,8 +71,8 @@ class Band:
     ----------
     xs, mean, low, high : ndarray
     p_values : ndarray or None
-        Where it is the permuted criterion: how often that is as good as the observed
-        one.
+        Where it is the permuted criterion: how often that is as good as the
+        observed one.
     """
 
     xs: Floats
@@ -162,8 +162,8 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        # The keys of the family, in the order of its colors. Curves that are added
-        # later, such as a path between two λ, are not among them.
+        # The keys of the family, in the order of its colors. Curves that are
+        # added later, such as a path between two λ, are not among them.
         self.ordered_keys = tuple(self.curves)
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
@@ -230,9 +230,9 @@ class CurveSet:
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, which a box over the plot should not hide.
 
-        They are two arrays of one length. The points of the curve ``key`` occur several
-        times, so that they count more. With ``one_curve``, the points of other curves are
-        left out.
+        They are two arrays of one length. The points of the curve ``key`` occur
+        several times, so that they count more. With ``one_curve``, the points
+        of other curves are left out.
         """
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
@@ -267,10 +267,10 @@ class CurveSet:
     ) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that the mouse points at.
 
-        ``px`` and ``py`` are the pixel of the mouse. The point has the x nearest to it;
-        of the curves with this x, the one nearest in height is meant. If points
-        coincide, it is the curve that lies on top: the chosen one, else the last.
-        Return None without points.
+        ``px`` and ``py`` are the pixel of the mouse. The point has the x
+        nearest to it; of the curves with this x, the one nearest in height is
+        meant. If points coincide, it is the curve that lies on top: the chosen
+        one, else the last. Return None without points.
         """
         # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
@@ -282,8 +282,8 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            # The nearest point by the horizontal distance, then by the vertical one.
-            # The last key of lexsort counts first.
+            # The nearest point by the horizontal distance, then by the vertical
+            # one. The last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
@@ -298,9 +298,9 @@ class CurveSet:
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
         """Return color and dash of each curve, by its key.
 
-        The curves of the family have the shades of a sequence, in their order. A curve
-        that was added later, such as a path between two λ, has the accent. A curve
-        beside the chosen one has the color of the text.
+        The curves of the family have the shades of a sequence, in their order.
+        A curve that was added later, such as a path between two λ, has the
+        accent. A curve beside the chosen one has the color of the text.
         """
         n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
@@ -337,9 +337,9 @@ def value_lines(
     x : float
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose. Its line is the first one, is bold
-        and says what x is. The chosen curve comes next, then the others from top to
-        bottom.
+        Key of the curve that a click would choose. Its line is the first one,
+        is bold and says what x is. The chosen curve comes next, then the others
+        from top to bottom.
     x_text : str
         What x is, in words: "k = 4".
     max_lines : int
@@ -357,8 +357,8 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            # The only curve of a family needs no name; a curve beside it, which is not
-            # among the family's ordered keys, does.
+            # The only curve of a family needs no name; a curve beside it, which
+            # is not among the family's ordered keys, does.
             named = label and (
                 len(family.ordered_keys) > 1 or key not in family.ordered_keys
             )
@@ -374,9 +374,10 @@ def value_lines(
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     """Return the lines of the box at x that are not on curves: the band, the smallest model, and the level.
 
-    The band is a mean with its interval over folds, or the interval of the criterion
-    with permuted labels, which has a p-value. The smallest model is that which is not
-    significantly worse than the best one. The level is a value to compare with.
+    The band is a mean with its interval over folds, or the interval of the
+    criterion with permuted labels, which has a p-value. The smallest model is
+    that which is not significantly worse than the best one. The level is a
+    value to compare with.
     """
     lines: list[Line] = []
     band = family.band
@@ -467,8 +468,8 @@ def fitting_ranges(
 def numbers(family: CurveSet, x_name: str) -> Numbers:
     """Return the points as a table: a row for each x, a column for each curve; NaN where there is none.
 
-    The last columns are the mean and the ends of the band, and for permuted labels its
-    p-value. ``x_name`` is the title of the first column.
+    The last columns are the mean and the ends of the band, and for permuted
+    labels its p-value. ``x_name`` is the title of the first column.
     """
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
@@ -499,9 +500,10 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    It lies ``dx`` points to the right and ``dy`` curves further than the inspected
-    point, or without one than the chosen one; at an end, it stays there. Without
-    either, it is the first point of the first curve. Return None without points.
+    It lies ``dx`` points to the right and ``dy`` curves further than the
+    inspected point, or without one than the chosen one; at an end, it stays
+    there. Without either, it is the first point of the first curve. Return None
+    without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -542,8 +544,8 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
-    ``least`` says whether the least value is the best.
+    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several
+    curves; ``least`` says whether the least value is the best.
     """
     # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None
@@ -581,8 +583,8 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 label=curve.label,
             )
         )
-        # None without a band, and where it has no point at x; p only for permuted
-        # labels
+        # None without a band, and where it has no point at x; p only for
+        # permuted labels
         band_values = band and band.at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:

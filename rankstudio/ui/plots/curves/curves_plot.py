@@ -63,11 +63,11 @@ _LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 class CurvesPlot(Plot):
     """A plot of a family of curves over k, such as one of the measure for each λ; k counts features or rounds.
 
-    Plots one below the other share the x axis,
-    whose text stands below the last of them.
+    Plots one below the other share the x axis, whose text stands below the last
+    of them.
 
-    A click or arrow keys pick a point of a curve; whoever owns the plot answers with
-    `inspect`. A double click or Enter confirms it; the answer is `select`.
+    A click or arrow keys pick a point of a curve; whoever owns the plot answers
+    with `inspect`. A double click or Enter confirms it; the answer is `select`.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class CurvesPlot(Plot):
     picked : Signal(object, object)
         Key and x of the point that was clicked or reached by the keys.
     zoomed : Signal(object)
-        The x range the user zoomed into, None for everything; for `follow_zoom` of a
-        linked plot.
+        The x range the user zoomed into, None for everything; for `follow_zoom`
+        of a linked plot.
     hovered : Signal(object)
         The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
     """
@@ -92,24 +92,26 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()  # the curves, by key, with band, level and choice
-        # The plot above or below, whose area begins at the same horizontal pixel; and
-        # the pixel at which the area of this plot would begin without it.
+        # The plot above or below, whose area begins at the same horizontal
+        # pixel; and the pixel at which the area of this plot would begin
+        # without it.
         self.aligned: CurvesPlot | None = None
         self._left = 0.0
         # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
-        # lines of the box while the mouse is elsewhere: of the chosen point, and of the
-        # inspected one
+        # lines of the box while the mouse is elsewhere: of the chosen point,
+        # and of the inspected one
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
         # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
         # x and y range that fit the data, for a plot that is not zoomed
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        # Whether the y axis may be logarithmic, whether the least value is the best,
-        # whether the user has zoomed, and whether all points must be in sight.
+        # Whether the y axis may be logarithmic, whether the least value is the
+        # best, whether the user has zoomed, and whether all points must be in
+        # sight.
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
             False
         )
@@ -160,8 +162,8 @@ class CurvesPlot(Plot):
         labels : sequence of str
             As long as ``keys``: "λ = 2⁶".
         x_range : tuple of float, optional
-            First and last k to come, so that the axis stands still while the curves
-            grow.
+            First and last k to come, so that the axis stands still while the
+            curves grow.
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
@@ -283,8 +285,8 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
 
-        If the labels now need another width, the aligned plot is redrawn, too, as its
-        area begins at the same pixel.
+        If the labels now need another width, the aligned plot is redrawn, too,
+        as its area begins at the same pixel.
         """
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()
@@ -304,8 +306,8 @@ class CurvesPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return a family of curves with band, reference and choice.
 
-        The colors follow the order of the curves; curves beside the chosen one and the
-        band are drawn in a neutral style.
+        The colors follow the order of the curves; curves beside the chosen one
+        and the band are drawn in a neutral style.
         """
         family = self.family
         axes = self.axes
@@ -465,8 +467,8 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            # As many steps as there are points lead to the first one, and more steps
-            # than any curve has points to the last one.
+            # As many steps as there are points lead to the first one, and more
+            # steps than any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -506,8 +508,8 @@ class CurvesPlot(Plot):
 
         Another scale ends the zoom.
         """
-        # The spread is the ratio of the greatest value to the least, 0 if one is not
-        # above 0: then there is no logarithmic scale.
+        # The spread is the ratio of the greatest value to the least, 0 if one
+        # is not above 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -557,8 +559,9 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
-        # Three cases: no cursor; the mouse on this plot, with a box of as many lines as
-        # leave its point uncovered; or the cursor of a linked plot, with one line.
+        # Three cases: no cursor; the mouse on this plot, with a box of as many
+        # lines as leave its point uncovered; or the cursor of a linked plot,
+        # with one line.
         x = self.cursor
         position = self._mouse
         if x is None:

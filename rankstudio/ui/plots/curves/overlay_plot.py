@@ -82,8 +82,8 @@ class OverlaidCurve:
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        Of the reference: half the length of the interval of the difference to its own
-        model.
+        Of the reference: half the length of the interval of the difference to
+        its own model.
     """
 
     key: int
@@ -133,8 +133,8 @@ class OverlayPlot(Plot):
     one_band : bool
         Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool
-        Whether names stand at the ends of the curves where there is room; else above
-        them.
+        Whether names stand at the ends of the curves where there is room; else
+        above them.
     better : str
         "greater" or "less": which values are good; "" where none is better than
         another.
@@ -240,8 +240,8 @@ class OverlayPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x range of all curves, and a y range in which they are seen well.
 
-        The best value of each curve is in sight, and of a single curve also its band. A
-        few extreme values may be cut off.
+        The best value of each curve is in sight, and of a single curve also its
+        band. A few extreme values may be cut off.
         """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
@@ -399,8 +399,8 @@ class OverlayPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        The start is the inspected point, else the chosen one. Return whether there are
-        curves.
+        The start is the inspected point, else the chosen one. Return whether
+        there are curves.
         """
         if not self.curves:
             return False
@@ -454,8 +454,8 @@ def below_names(
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
 
-    The result is the map from data, in the two ranges, to pixels of a drawing of
-    ``size``.
+    The result is the map from data, in the two ranges, to pixels of a drawing
+    of ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     if size.height() - names_height < plot.least_height:
@@ -507,8 +507,8 @@ def draw_end_names(
 ) -> None:
     """Write the names at the right, each at the height of its curve's end, none over another one.
 
-    A curve without a value has its name at the bottom. Runs with a single point are
-    left out. In the code, curves are called by their positions.
+    A curve without a value has its name at the bottom. Runs with a single point
+    are left out. In the code, curves are called by their positions.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
     # The last finite value of each curve, as an array of one or no element.
@@ -600,9 +600,9 @@ def draw_hint(
 ) -> None:
     """Explain circles and band beside the title, if there is room.
 
-    A circle is at the model that stands for its run in tables. A band is the interval
-    of the difference to the reference. Around the reference itself, it is the interval
-    of the difference to the reference's own circle.
+    A circle is at the model that stands for its run in tables. A band is the
+    interval of the difference to the reference. Around the reference itself, it
+    is the interval of the difference to the reference's own circle.
     """
     parts = (
         [tr("○ model of the table")]
@@ -657,8 +657,8 @@ def draw_intervals(
                 continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            # Steps at the edge of so light an area are invisible, and smooth ones take
-            # six times as long.
+            # Steps at the edge of so light an area are invisible, and smooth
+            # ones take six times as long.
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             upper = frame.points(curve.x[is_finite], high[is_finite])
             lower = frame.points(curve.x[is_finite], low[is_finite])
@@ -686,8 +686,8 @@ def draw_overlaid(
             painter.setBrush(line_style.color)
             draw_marker(painter, line_style.marker, point, _POINT_RADIUS + 1)
             continue
-        # With names at the ends, the reference need not be bold, and the other lines
-        # are thin.
+        # With names at the ends, the reference need not be bold, and the other
+        # lines are thin.
         is_named = ends_width(plot, frame.outer.size()) > 0
         is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if is_bold else 1.7
@@ -779,8 +779,8 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
 
-    ``filled`` is the share of the plot's height that it fills. Of several bands, that
-    of the curve that stands out is less translucent.
+    ``filled`` is the share of the plot's height that it fills. Of several
+    bands, that of the curve that stands out is less translucent.
     """
     if plot.one_band:
         return (
@@ -830,8 +830,8 @@ def shown_names(
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
     """Return the curves that are named with their boxes, and a box and a text such as "and 3 more".
 
-    Names are left out from the end until that text fits behind the last one. With all
-    names shown, the text is "".
+    Names are left out from the end until that text fits behind the last one.
+    With all names shown, the text is "".
     """
     boxes = list(_name_boxes(plot, width))
     text = ""

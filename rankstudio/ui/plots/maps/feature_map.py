@@ -134,8 +134,8 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """A map of values with a row for each feature; the model's features are outlined and labelled.
 
-    Rows are called by their ids, and by their names where there is room. A click or the
-    arrow keys pick a cell, and with it a feature.
+    Rows are called by their ids, and by their names where there is room. A
+    click or the arrow keys pick a cell, and with it a feature.
 
     Parameters
     ----------
@@ -161,8 +161,9 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        The base class has its rows from the bottom, so they are passed on in reverse.
-        The chosen cell stays chosen unless it is beyond the new matrix.
+        The base class has its rows from the bottom, so they are passed on in
+        reverse. The chosen cell stays chosen unless it is beyond the new
+        matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -260,8 +261,8 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
-        # A column is called by its short text, else by its whole name; in a square map,
-        # whose columns are the features, by its feature's id.
+        # A column is called by its short text, else by its whole name; in a
+        # square map, whose columns are the features, by its feature's id.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -329,8 +330,8 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return False
         rows, columns = self.values.shape
-        # Rows are counted from the bottom. Without a chosen cell, the start is such
-        # that the step leads to the upper left cell.
+        # Rows are counted from the bottom. Without a chosen cell, the start is
+        # such that the step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -375,8 +376,9 @@ def draw_outlines(
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # Outlines run in the gaps between cells, in the color of the text. If cells are too
-    # small for gaps, those of a square map are white, to be seen over dark cells.
+    # Outlines run in the gaps between cells, in the color of the text. If cells
+    # are too small for gaps, those of a square map are white, to be seen over
+    # dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -416,12 +418,12 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    They lie between ``low`` and ``high``. If there is no room for all, the last targets
-    are left out, so that the result is shorter.
+    They lie between ``low`` and ``high``. If there is no room for all, the last
+    targets are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
-    # First each is moved on until it is far enough from the one before. Then, from the
-    # last one on, each is moved back until it is inside the range.
+    # First each is moved on until it is far enough from the one before. Then,
+    # from the last one on, each is moved back until it is inside the range.
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
@@ -436,9 +438,9 @@ def _draw_row_labels(
 ) -> None:
     """Write the labels of the model's features beside their rows, apart from each other.
 
-    If there are too many, those of the features that the model selected first are
-    written, and that of the inspected feature. A line leads from each label to the
-    middle of its row.
+    If there are too many, those of the features that the model selected first
+    are written, and that of the inspected feature. A line leads from each label
+    to the middle of its row.
     """
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))

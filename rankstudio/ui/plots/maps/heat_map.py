@@ -68,8 +68,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
 
     Numbers without room are left out.
     """
-    # The gradient is made of 17 shades, from the color of the least value at the
-    # bottom.
+    # The gradient is made of 17 shades, from the color of the least value at
+    # the bottom.
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
@@ -81,8 +81,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # A tick is a share of the bar's height, and the text of a number. An inner number
-    # is written if it is a line's height away from both ends.
+    # A tick is a share of the bar's height, and the text of a number. An inner
+    # number is written if it is a line's height away from both ends.
     n_lines = rect.height() / _LINE
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
@@ -111,10 +111,10 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 class HeatMapPlot(Plot):
     """A map of values in colors: rows from bottom to top (such as λ), columns from left to right (such as k).
 
-    The colours reach no farther beyond the 10th and the 90th percentile than these are
-    apart, so that one bad column does not leave the rest in a single shade; the bar of
-    colours beside the map says by "≤" and "≥" where values lie beyond its ends. A cell
-    without a value shows the ground.
+    The colours reach no farther beyond the 10th and the 90th percentile than
+    these are apart, so that one bad column does not leave the rest in a single
+    shade; the bar of colours beside the map says by "≤" and "≥" where values
+    lie beyond its ends. A cell without a value shows the ground.
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ class HeatMapPlot(Plot):
     decimals : int
         Of the values in the box, and in the cells.
     limits : pair of float, optional
-        The values at the two ends of the colours, where not the values themselves
-        decide.
+        The values at the two ends of the colours, where not the values
+        themselves decide.
     written : bool
         Whether cells with enough room bear their value.
 
     Attributes
     ----------
     note : str
-        What the map comes to, in words, for a screen reader; empty where that is its
-        greatest value.
+        What the map comes to, in words, for a screen reader; empty where that
+        is its greatest value.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -217,9 +217,10 @@ class HeatMapPlot(Plot):
     def color_range(self) -> tuple[float, float]:
         """Return the values at the two ends of the colors.
 
-        A map without fixed limits begins at the least value and ends at the greatest.
-        But no end is farther beyond the 10 % or the 90 % quantile than these two are
-        apart, as an outlier would leave all other cells in a single shade.
+        A map without fixed limits begins at the least value and ends at the
+        greatest. But no end is farther beyond the 10 % or the 90 % quantile
+        than these two are apart, as an outlier would leave all other cells in a
+        single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -237,9 +238,9 @@ class HeatMapPlot(Plot):
     def bar_texts(self) -> tuple[str, ...]:
         """Return the three texts beside the bar of colors, from its lower end up; () for a map without one.
 
-        A map whose values are written into its cells needs no bar. "≤" or "≥" at an end
-        says that there are values beyond it. If all values are equal, only the middle
-        has a number.
+        A map whose values are written into its cells needs no bar. "≤" or "≥"
+        at an end says that there are values beyond it. If all values are equal,
+        only the middle has a number.
         """
         finite = self.values[np.isfinite(self.values)]
         if self.written or finite.size == 0:
@@ -268,8 +269,8 @@ class HeatMapPlot(Plot):
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixels between the cells of a map of R rows and C columns, whole and ascending.
 
-        The first array has C + 1 horizontal pixels, the second R + 1 vertical ones, from
-        the top.
+        The first array has C + 1 horizontal pixels, the second R + 1 vertical
+        ones, from the top.
         """
         n_rows, n_columns = self.values.shape
         area = frame.area
@@ -312,8 +313,8 @@ class HeatMapPlot(Plot):
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
         if self.best is not None:
             _draw_best(self, painter, frame, self.best)
-        # A dark outline inside a light one is seen on every shade. After other values
-        # were set, a cell may be beyond the map.
+        # A dark outline inside a light one is seen on every shade. After other
+        # values were set, a cell may be beyond the map.
         for cell, dash in ((self.chosen, ()), (self.inspected_cell, INSPECTED)):
             if cell is not None and all(np.less(cell, self.values.shape)):
                 outline(self, painter, frame, cell, QColor("#ffffff"), 4.0)
@@ -339,8 +340,8 @@ class HeatMapPlot(Plot):
             + AIR
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
-        # Labels that leave too little width to the cells are cut at half the width. If
-        # that is too little to be read, they are left out.
+        # Labels that leave too little width to the cells are cut at half the
+        # width. If that is too little to be read, they are left out.
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
         area.setLeft(round(left_edge))
@@ -411,8 +412,8 @@ class HeatMapPlot(Plot):
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
-        # The cell begins at the last edge that is not to the right of the point, or
-        # below it.
+        # The cell begins at the last edge that is not to the right of the
+        # point, or below it.
         xs, ys = self.edges(frame)
         column = int(
             np.clip(
@@ -507,8 +508,8 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
-    # Of thousands of columns most have no pixel of their own, and are left out. From
-    # here on, rows are counted from the top.
+    # Of thousands of columns most have no pixel of their own, and are left out.
+    # From here on, rows are counted from the top.
     columns = np.flatnonzero(np.diff(xs))
     rows = np.flatnonzero(np.diff(ys))
     numbers = numbers[::-1][np.ix_(rows, columns)]

@@ -85,8 +85,8 @@ class MatrixRow:
 class SetMatrixPlot(Plot):
     """A matrix of feature sets (rows, the best first) and features (columns, the most frequent first).
 
-    A click on a feature picks it. Arrow keys move from feature to
-    feature, and Space or Enter picks.
+    A click on a feature picks it. Arrow keys move from feature to feature, and
+    Space or Enter picks.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ class SetMatrixPlot(Plot):
     def numbers(self) -> Numbers:
         """Return the matrix as a table, with a row for each set.
 
-        A row has the share by which the error is above that of the best set, the label,
-        and for each feature 1 if the set has it, else 0.
+        A row has the share by which the error is above that of the best set,
+        the label, and for each feature 1 if the set has it, else 0.
         """
         header = [
             "above the best",
@@ -277,8 +277,8 @@ class SetMatrixPlot(Plot):
     def _n_columns(self) -> int:
         """Return how many columns have room, at least one."""
         available_width = max(1.0, self.width() - self._left() - _GAP)
-        # The pitch may be the width divided by a count: rounding must not lose a
-        # column.
+        # The pitch may be the width divided by a count: rounding must not lose
+        # a column.
         count = int(available_width / self._pitch() + 1e-6)
         return min(len(self.columns), max(1, count))
 
@@ -353,8 +353,8 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Write the title of the numbers, and the ids of the features, bold for the shown selection.
 
-        A required feature has a colored ground, and an excluded one is crossed out. The
-        columns begin at ``left_edge`` and are ``pitch`` pixels apart.
+        A required feature has a colored ground, and an excluded one is crossed
+        out. The columns begin at ``left_edge`` and are ``pitch`` pixels apart.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -404,8 +404,8 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Draw a set: how far its error is above that of the best, and which features it has.
 
-        ``label_box`` is the box of the texts, from whose right edge on there is a cell
-        every ``pitch`` pixels for each feature of ``columns``.
+        ``label_box`` is the box of the texts, from whose right edge on there is
+        a cell every ``pitch`` pixels for each feature of ``columns``.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))

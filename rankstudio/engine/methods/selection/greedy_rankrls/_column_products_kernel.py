@@ -1,18 +1,21 @@
 """Compiled inner loops over sparse columns, for the search that stores nothing for candidates.
 
 ``columns`` are the entries of the shifted columns (values, rows, starts of the
-columns), the squared length of each column of X^, the basis (m, 1 + room) of y^ and the
-selected columns of X^, the query of each document, and the starts of the queries. The
-products of a column are in this order: with itself, with the labels, with the selected
-features. As the basis is centred, only the column's entries are needed:
+columns), the squared length of each column of X^, the basis (m, 1 + room) of y^
+and the selected columns of X^, the query of each document, and the starts of
+the queries. The products of a column are in this order: with itself, with the
+labels, with the selected features. As the basis is centred, only the column's
+entries are needed:
 
-(1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the mean μ of all its documents
-(2) x^'b = Σ x b over the entries, for a column b of the basis.
+(1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the
+mean μ of all its documents (2) x^'b = Σ x b over the entries, for a column b of
+the basis.
 
 A query changes the error by
 
-(3) β² v'v - 2 β e_q'v, with v the held-out residual of the candidate, as in :mod:`_column_search_kernel`
-(4) β = x^'(y^ - X^_A w_q) / (x^'x^ + λ) over the other queries' documents, in back-fitting.
+(3) β² v'v - 2 β e_q'v, with v the held-out residual of the candidate, as in
+:mod:`_column_search_kernel` (4) β = x^'(y^ - X^_A w_q) / (x^'x^ + λ) over the
+other queries' documents, in back-fitting.
 """
 
 from __future__ import annotations
@@ -34,14 +37,15 @@ def _products_in_query(
 ) -> int:
     """Write a sparse column's products (t + 2,) in the query of the entry at ``position``.
 
-    They are those with itself, with the labels, and with the t selected features, all
-    centred within the query. The entries of the column, sorted by row, end before
-    ``stop``. ``columns`` has the sparse columns, and the dense labels and selected
-    features. Return the position of the column's first entry in a later query.
+    They are those with itself, with the labels, and with the t selected
+    features, all centred within the query. The entries of the column, sorted by
+    row, end before ``stop``. ``columns`` has the sparse columns, and the dense
+    labels and selected features. Return the position of the column's first
+    entry in a later query.
     """
-    # Labels and selected features, columns of `basis`, are centred, so the column need
-    # not be: only its own square needs the mean. Rows without an entry are 0, and each
-    # adds mean² to the square.
+    # Labels and selected features, columns of `basis`, are centred, so the
+    # column need not be: only its own square needs the mean. Rows without an
+    # entry are 0, and each adds mean² to the square.
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[position]]
     first = position
@@ -64,12 +68,13 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    They are the products of a column with itself, with the labels, and with the t
-    selected features. ``columns`` has the sparse columns, and the dense labels and
-    selected features.
+    They are the products of a column with itself, with the labels, and with the
+    t selected features. ``columns`` has the sparse columns, and the dense
+    labels and selected features.
     """
-    # The columns' entries, their rows and the first entry of each column; the centred
-    # columns' squares; and by row, the centred labels and selected features.
+    # The columns' entries, their rows and the first entry of each column; the
+    # centred columns' squares; and by row, the centred labels and selected
+    # features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]
@@ -84,12 +89,13 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write the products of column ``j`` in each query to ``out`` (blocks, t + 2, width).
 
-    They are the products of the column with itself, with the labels, and with the t
-    selected features. Query q is number q % width of block q // width. ``out`` holds
-    zeros before, so that queries without entries of the column stay 0.
+    They are the products of the column with itself, with the labels, and with
+    the t selected features. Query q is number q % width of block q // width.
+    ``out`` holds zeros before, so that queries without entries of the column
+    stay 0.
     """
-    # The rows of the columns' entries, the first entry of each column, and the query of
-    # each row.
+    # The rows of the columns' entries, the first entry of each column, and the
+    # query of each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -116,16 +122,16 @@ def changes_where_absent(
 ) -> None:
     """Overwrite ``squares`` (c, Q) with the change of each left-out query's error by each candidate.
 
-    The change counts for queries in which the candidate's sparse column has no entries.
-    The arrays (c, Q) are, for candidate c and the left-out query q:
+    The change counts for queries in which the candidate's sparse column has no
+    entries. The arrays (c, Q) are, for candidate c and the left-out query q:
 
     - ``squares``: what leaving out the query takes from the candidate's pivot, p'S_q p;
     - ``lengths``: the square of the candidate's residual in the query, p'H_q p;
     - ``rights``: the product of that residual with the labels, p'a_q;
     - ``products``: its product with the residual of the model, p'b_q.
 
-    ``totals`` (c, ≥ 2) begin with the candidate's square and its product with the
-    labels over all queries.
+    ``totals`` (c, ≥ 2) begin with the candidate's square and its product with
+    the labels over all queries.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
@@ -151,15 +157,16 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    The rows of ``totals`` (c, t + 2) are the candidates' products over all queries.
-    ``inverse`` (t, t) is L^-1, with LL' the regularised Gram matrix of the t selected
-    features; ``p`` (c, t) are the candidates' products with these times L^-1. ``S`` and
-    ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the effect of leaving out each query,
-    for products p in these coordinates: p'S p on a pivot, p'H p on the square of a
-    residual, and p'a and p'b on products with labels and residual.
+    The rows of ``totals`` (c, t + 2) are the candidates' products over all
+    queries. ``inverse`` (t, t) is L^-1, with LL' the regularised Gram matrix of
+    the t selected features; ``p`` (c, t) are the candidates' products with
+    these times L^-1. ``S`` and ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the
+    effect of leaving out each query, for products p in these coordinates: p'S p
+    on a pivot, p'H p on the square of a residual, and p'a and p'b on products
+    with labels and residual.
     """
-    # The rows of the columns' entries, the first entry of each column, and the query of
-    # each row.
+    # The rows of the columns' entries, the first entry of each column, and the
+    # query of each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -206,12 +213,13 @@ def held_out_models(
 ) -> None:
     """Write the models of the t selected features without each query, and their residuals.
 
-    ``models`` (Q, t) receives the weights w_q without each query q, and ``residual``
-    (m,) the labels of each query minus the predictions by its w_q. ``state`` has the
-    triangular systems of the queries in blocks.
+    ``models`` (Q, t) receives the weights w_q without each query q, and
+    ``residual`` (m,) the labels of each query minus the predictions by its w_q.
+    ``state`` has the triangular systems of the queries in blocks.
     """
-    # The inverse factor and the solution along it, for each query without its documents;
-    # and by row, the centred labels and selected features, and the query.
+    # The inverse factor and the solution along it, for each query without its
+    # documents; and by row, the centred labels and selected features, and the
+    # query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]
@@ -244,20 +252,21 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    The weights of the t selected features stay those of ``models`` (Q, t), without each
-    query, and ``residual`` (m,) is what they leave of the labels. A candidate changes
-    only the errors of queries in which its sparse column has entries. Its weight in the
-    model without query q is (4) of the module's docstring.
+    The weights of the t selected features stay those of ``models`` (Q, t),
+    without each query, and ``residual`` (m,) is what they leave of the labels.
+    A candidate changes only the errors of queries in which its sparse column
+    has entries. Its weight in the model without query q is (4) of the module's
+    docstring.
     """
-    # The columns' entries, their rows and the first entry of each column; the centred
-    # columns' squares; by row, the centred labels and selected features, and the query;
-    # and the first row of each query.
+    # The columns' entries, their rows and the first entry of each column; the
+    # centred columns' squares; by row, the centred labels and selected
+    # features, and the query; and the first row of each query.
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):
         j = chosen[c]
-        # The products of the column with the labels and the selected features, over all
-        # queries.
+        # The products of the column with the labels and the selected features,
+        # over all queries.
         total[:] = 0.0
         for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
@@ -276,8 +285,8 @@ def changes_by_back_fitting(
                 position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
-            # The sum of squares about the mean: rows without an entry are 0, so each
-            # adds mean².
+            # The sum of squares about the mean: rows without an entry are 0, so
+            # each adds mean².
             square = (size - (position - first)) * mean * mean
             for entry in range(first, position):
                 square += (values[entry] - mean) ** 2

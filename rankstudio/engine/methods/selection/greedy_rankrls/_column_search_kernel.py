@@ -1,18 +1,18 @@
 """Compiled inner loops of leave-query-out errors for one candidate at a time; nothing is stored for it.
 
-For a held-out query q let A be the selected features, T_q the statistics of the other
-queries and L_q L_q' = T_q[A, A] + λI. The columns u_a of U = X^_q[:, A] L_q^-T are the
-held-out features in coordinates in which the regularised Gram matrix of the other
-queries is the identity, and e_q is the residual of q's labels. The state of each query
-is
+For a held-out query q let A be the selected features, T_q the statistics of the
+other queries and L_q L_q' = T_q[A, A] + λI. The columns u_a of U = X^_q[:, A]
+L_q^-T are the held-out features in coordinates in which the regularised Gram
+matrix of the other queries is the identity, and e_q is the residual of q's
+labels. The state of each query is
 
     inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
     along[a] = (L_q^-1 T_q[A, y])_a    label_products[a] = u_a'y^_q
     error[t] = e_q'e_q for t features  residual_products[a] = u_a'e_q
 
 Each selected feature appends a row to all of these, and changes the earlier
-``residual_products``; to forget the last features, only these are computed again. For a
-candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
+``residual_products``; to forget the last features, only these are computed
+again. For a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
 
 (1) p = L_q^-1 T_q[A, j] (2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y]
 - p'along) / s, the weight (3) v = X^_q[:, j] - U p, the residualised held-out feature:
@@ -25,10 +25,10 @@ Removing the a-th selected feature changes the error by
 (5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
     (T_q[A, A] + λI)^-1.
 
-The products of j are in this order: with itself, with the labels, with the selected
-features; ``query_products`` are those in the held-out query, ``total`` those over all
-queries. As in :mod:`_statistics_kernel`, the last axis is the queries of a block, and
-the last block is padded with queries without documents.
+The products of j are in this order: with itself, with the labels, with the
+selected features; ``query_products`` are those in the held-out query, ``total``
+those over all queries. As in :mod:`_statistics_kernel`, the last axis is the
+queries of a block, and the last block is padded with queries without documents.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    The last axis is the queries of a block, each by itself. Two rows are added at a
-    time, so that ``out`` is read and written half as often.
+    The last axis is the queries of a block, each by itself. Two rows are added
+    at a time, so that ``out`` is read and written half as often.
     """
     odd = count % 2
     for c in range(odd):
@@ -107,13 +107,13 @@ def append(
 ) -> None:
     """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
-    ``state`` has the models of the t earlier features, one per query, and is updated.
-    ``query_products`` (blocks, t + 2, BLOCK) are the feature's products with itself,
-    with the labels and with the earlier features in each query, and ``total`` (t + 2,)
-    these over all queries.
+    ``state`` has the models of the t earlier features, one per query, and is
+    updated. ``query_products`` (blocks, t + 2, BLOCK) are the feature's
+    products with itself, with the labels and with the earlier features in each
+    query, and ``total`` (t + 2,) these over all queries.
     """
-    # p are the products over the other queries in the coordinates of the factor, f those
-    # in the held-out query.
+    # p are the products over the other queries in the coordinates of the
+    # factor, f those in the held-out query.
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
@@ -141,12 +141,13 @@ def _append_to_factor(
 ) -> None:
     """Add a row for the new feature to the factors of block k: its row of ``inverse`` and ``along`` in ``state``.
 
-    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of the new feature is
-    what remains of its square over the other queries after the t earlier features, plus
-    λ. ``p`` (t, BLOCK) are its products with those in the coordinates of the factor.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of the new
+    feature is what remains of its square over the other queries after the t
+    earlier features, plus λ. ``p`` (t, BLOCK) are its products with those in
+    the coordinates of the factor.
     """
-    # Without each query: the inverse factor of the selected features' system, and the
-    # solution along it.
+    # Without each query: the inverse factor of the selected features' system,
+    # and the solution along it.
     inverse, _, along, _, _, _ = state
     # The pivot of (2), and the new number of the forward substitution.
     for i in range(BLOCK):
@@ -185,13 +186,14 @@ def _append_held_out(
 ) -> None:
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    These are ``inner``, ``label_products``, ``residual_products`` and ``error``. ``p``
-    and ``f`` (t, BLOCK) are the products of the new feature with the t earlier ones,
-    over the other queries and in the held-out query, in the coordinates of the factor;
-    ``spare`` (t, BLOCK) is work space.
+    These are ``inner``, ``label_products``, ``residual_products`` and
+    ``error``. ``p`` and ``f`` (t, BLOCK) are the products of the new feature
+    with the t earlier ones, over the other queries and in the held-out query,
+    in the coordinates of the factor; ``spare`` (t, BLOCK) is work space.
     """
-    # The selected features in the held-out query, in the factor's coordinates: products
-    # with each other, the solution, and products with labels and residual; the error.
+    # The selected features in the held-out query, in the factor's coordinates:
+    # products with each other, the solution, and products with labels and
+    # residual; the error.
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
@@ -209,8 +211,8 @@ def _append_held_out(
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
-    # The residual's products with the new column, and their changes with the earlier
-    # ones.
+    # The residual's products with the new column, and their changes with the
+    # earlier ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
@@ -237,14 +239,16 @@ def _change(
 ) -> float:
     """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
 
-    In each query, the candidate with residual v and weight β changes the error by β²
-    v'v - 2 β e'v, with the residual e of the t selected features. ``query_products`` (t
+    In each query, the candidate with residual v and weight β changes the error
+    by β² v'v - 2 β e'v, with the residual e of the t selected features.
+    ``query_products`` (t
     + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
-    all queries. ``state`` has the models of the selected features without each query,
-    and ``work`` (2 t + 5, BLOCK) is work space.
+    all queries. ``state`` has the models of the selected features without each
+    query, and ``work`` (2 t + 5, BLOCK) is work space.
     """
-    # The inverse factor of the other queries; and in its coordinates, the held-out
-    # features' products with each other, the solution, and products with the residual.
+    # The inverse factor of the other queries; and in its coordinates, the
+    # held-out features' products with each other, the solution, and products
+    # with the residual.
     inverse, inner, along, _, residual_products, _ = state
     vector = work[:t]
     p = work[t : 2 * t]
@@ -283,12 +287,13 @@ def _change(
 def forget(t: int, state: State) -> None:
     """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the held-out residual of that model: the
-    products with the labels minus those with the predictions. The other arrays of
-    ``state`` need no change, because later features only added rows.
+    These are the products of the features with the held-out residual of that
+    model: the products with the labels minus those with the predictions. The
+    other arrays of ``state`` need no change, because later features only added
+    rows.
     """
-    # In the factor's coordinates: the features' products with each other, the solution,
-    # and the products with labels and residual.
+    # In the factor's coordinates: the features' products with each other, the
+    # solution, and the products with labels and residual.
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):
@@ -304,16 +309,18 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each of the t selected features to ``partial`` (blocks, t).
 
-    The change is summed over the queries of each of the blocks first … last - 1. In a
-    query, removing the feature moves the predictions by -η along a direction x, and
-    changes the error by η² x'x + 2 η e'x, with the residual e of the labels.
+    The change is summed over the queries of each of the blocks first … last -
+    1. In a query, removing the feature moves the predictions by -η along a
+    direction x, and changes the error by η² x'x + 2 η e'x, with the residual e
+    of the labels.
     """
-    # The inverse factor of the other queries; and in its coordinates, the held-out
-    # features' products with each other, the solution, and products with the residual.
+    # The inverse factor of the other queries; and in its coordinates, the
+    # held-out features' products with each other, the solution, and products
+    # with the residual.
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
-    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of
-    # `inner` times the column.
+    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row
+    # of `inner` times the column.
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
@@ -352,10 +359,11 @@ def changes_by_statistics(
 ) -> None:
     """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
-    ``chosen`` and ``out`` (c,) are the candidates' columns and the changes, ``gram``
-    (blocks, n + 1, n + 1, BLOCK) has the matrices of features and labels. ``index`` has
-    the column of the labels, then the columns of the t selected features. ``totals``
-    (c, t + 2) are the candidates' products over all queries.
+    ``chosen`` and ``out`` (c,) are the candidates' columns and the changes,
+    ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrices of features and
+    labels. ``index`` has the column of the labels, then the columns of the t
+    selected features. ``totals`` (c, t + 2) are the candidates' products over
+    all queries.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

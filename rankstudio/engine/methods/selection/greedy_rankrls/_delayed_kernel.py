@@ -1,19 +1,21 @@
 """Compiled inner loops of greedy RankRLS on one shard if many features are selected: without linear systems.
 
-With many selected features, the systems of :mod:`_solved_kernel` would take most of the
-time, and the rows of Gram matrices most of the memory traffic. Let γ_a be the pivot row
-of the a-th selected feature divided by its pivot p_a, u_a the residual of this feature
-before it is selected, v_j the residual of feature j, and w_a = u_a'u_a. Each step
-changes the Schur complement S of the other queries' matrix, and the products V of the
-residuals in this query, for all features j and l, by
+With many selected features, the systems of :mod:`_solved_kernel` would take
+most of the time, and the rows of Gram matrices most of the memory traffic. Let
+γ_a be the pivot row of the a-th selected feature divided by its pivot p_a, u_a
+the residual of this feature before it is selected, v_j the residual of feature
+j, and w_a = u_a'u_a. Each step changes the Schur complement S of the other
+queries' matrix, and the products V of the residuals in this query, for all
+features j and l, by
 
 (1) S[j, l] -= p_a γ_a[j] γ_a[l] (2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l] (3) d_a[j]
 = v_j'u_a - ½ γ_a[j] w_a,
 
-A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T
-and V, of which only the entries below the diagonals are stored, are brought up to date
-with all kept steps at once. With h delayed steps, the next step takes O(h) for each
-feature, and bringing the matrices up to date O(h) for each pair.
+A step reads only one row of S and V. So the γ and d of some steps are kept, and
+S - T and V, of which only the entries below the diagonals are stored, are
+brought up to date with all kept steps at once. With h delayed steps, the next
+step takes O(h) for each feature, and bringing the matrices up to date O(h) for
+each pair.
 """
 
 from __future__ import annotations
@@ -56,18 +58,18 @@ def select(
 ) -> None:
     """Select column ``b`` in all blocks, and store how the remaining features change by it in each query.
 
-    The changes are the numbers γ and d of each feature. They are stored in ``delayed``
-    as step ``h`` since the matrices of the pairs of features were last updated, because
-    updating these at every step would take long.
+    The changes are the numbers γ and d of each feature. They are stored in
+    ``delayed`` as step ``h`` since the matrices of the pairs of features were
+    last updated, because updating these at every step would take long.
 
-    ``selected_position`` is the position of b in the matrices, and ``places`` are those
-    of the columns ``remaining``. If ``at_gram`` is not negative, there are no matrices
-    yet, and ``gram[:, at_gram]`` are the products of b with all features. ``total``
-    (n,) are the products of b over all queries of all shards. ``work`` (3 h + 7, BLOCK)
-    is work space.
+    ``selected_position`` is the position of b in the matrices, and ``places``
+    are those of the columns ``remaining``. If ``at_gram`` is not negative,
+    there are no matrices yet, and ``gram[:, at_gram]`` are the products of b
+    with all features. ``total`` (n,) are the products of b over all queries of
+    all shards. ``work`` (3 h + 7, BLOCK) is work space.
     """
-    # What is left of each feature's square over the other queries, plus λ; and γ, d and
-    # the pivots of the delayed steps.
+    # What is left of each feature's square over the other queries, plus λ; and
+    # γ, d and the pivots of the delayed steps.
     pivot = state[0]
     rows, halves, pivots = delayed
     terms_of_b = work[:5]
@@ -75,8 +77,8 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
-        # The delayed steps' γ and d at b, and the terms of b itself, which the other
-        # columns need.
+        # The delayed steps' γ and d at b, and the terms of b itself, which the
+        # other columns need.
         _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
@@ -84,8 +86,8 @@ def select(
         for order in range(remaining.shape[0]):
             j = remaining[order]
             position = places[order]
-            # The row and the product of column j, as they were at the last update of
-            # the matrices.
+            # The row and the product of column j, as they were at the last
+            # update of the matrices.
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
@@ -114,11 +116,11 @@ def bring_up(
     """Apply all delayed steps to the matrices, and drop all columns but ``remaining`` from them.
 
     The two matrices of each query hold, for every pair of these features, their
-    products over the other queries and in this query, without the parts of the selected
-    features. ``places``, ascending, are the positions of these columns in the matrices
-    so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not empty,
-    the matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is
-    work space.
+    products over the other queries and in this query, without the parts of the
+    selected features. ``places``, ascending, are the positions of these columns
+    in the matrices so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n,
+    n, BLOCK) is not empty, the matrices do not exist yet and start from it.
+    ``work`` (3 steps + 2, BLOCK) is work space.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
@@ -140,8 +142,8 @@ def bring_up(
                 else:
                     _read(k, _below(position, other), matrices, row, product)
                 _subtract(k, other, h, delayed, space, row, product)
-                # The new position of a pair is never after its former one, so no unread
-                # entry is overwritten.
+                # The new position of a pair is never after its former one, so
+                # no unread entry is overwritten.
                 for i in range(BLOCK):
                     outer[k, entry, i] = row[i]
                     inner[k, entry, i] = product[i]
@@ -180,9 +182,9 @@ def _coefficients(
 ) -> None:
     """Write p γ, γ and d of a feature for each of h delayed steps to three consecutive rows of ``space``.
 
-    ``position`` is that of the feature in the matrices, and ``space`` has shape (≥ 3 h,
-    BLOCK). A step changes the entry of each pair with this feature. It subtracts these
-    numbers, multiplied by γ or d of the other feature.
+    ``position`` is that of the feature in the matrices, and ``space`` has shape
+    (≥ 3 h, BLOCK). A step changes the entry of each pair with this feature. It
+    subtracts these numbers, multiplied by γ or d of the other feature.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -206,10 +208,10 @@ def _subtract(
 ) -> None:
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
-    A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
-    from ``product`` (BLOCK,), the entry of V. ``position`` is that of one feature of
-    the pair in the matrices. ``space`` has p γ, γ and d of the other one, three rows
-    per step.
+    A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d'
+    + d γ' from ``product`` (BLOCK,), the entry of V. ``position`` is that of
+    one feature of the pair in the matrices. ``space`` has p γ, γ and d of the
+    other one, three rows per step.
     """
     # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed

@@ -1,21 +1,22 @@
 """Compiled inner loops for groups of features that are compared as a whole.
 
-In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one
-group has two numbers in every held-out query: the entry S_jc of the Schur complement of
-T_q + λI, and the product V_jc of the residualised held-out features. When feature b is
-selected, they are updated with the γ, d and pivots p of :mod:`_delayed_kernel`:
+In addition to the state of :mod:`_statistics_kernel`, each pair of features j,
+c of one group has two numbers in every held-out query: the entry S_jc of the
+Schur complement of T_q + λI, and the product V_jc of the residualised held-out
+features. When feature b is selected, they are updated with the γ, d and pivots
+p of :mod:`_delayed_kernel`:
 
 (1) S_jc ← S_jc - γ_j γ_c p_b (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
 
-The criterion with a whole group g added then takes a system of the group's size,
-O(|g|³) for a query:
+The criterion with a whole group g added then takes a system of the group's
+size, O(|g|³) for a query:
 
 (3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ (4) e'e - 2
 β'(e'V_g) + β'V_gg β.
 
-The features of groups are listed group by group: those of group g are ``members`` from
-``starts[g]`` to ``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the
-order (1, 0), (2, 0), (2, 1), ….
+The features of groups are listed group by group: those of group g are
+``members`` from ``starts[g]`` to ``starts[g + 1]``. The pairs of a group begin
+at ``pairs[g]``, in the order (1, 0), (2, 0), (2, 1), ….
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ def follow(
 ) -> None:
     """Update the pairs of ``remaining`` features after the selection of a feature, the step ``h`` of ``delayed``.
 
-    A pair are two features of one group. ``joint`` and ``products`` (blocks, pairs,
-    BLOCK) have its products over the other queries and in each held-out query.
-    ``remaining`` (n,) is the mask of features that are not selected. ``members`` lists
-    the features group by group, from ``starts[g]`` on; the pairs of group g begin at
-    ``pairs[g]``.
+    A pair are two features of one group. ``joint`` and ``products`` (blocks,
+    pairs, BLOCK) have its products over the other queries and in each held-out
+    query. ``remaining`` (n,) is the mask of features that are not selected.
+    ``members`` lists the features group by group, from ``starts[g]`` on; the
+    pairs of group g begin at ``pairs[g]``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -88,11 +89,11 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``open_groups`` are the candidates; the columns of other groups in ``partial`` are
-    not written. ``members`` lists the features group by group, from ``starts[g]`` on;
-    the pairs of group g begin at ``pairs[g]`` in ``joint`` and ``products``. ``factor``
-    (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at most s
-    features.
+    ``open_groups`` are the candidates; the columns of other groups in
+    ``partial`` are not written. ``members`` lists the features group by group,
+    from ``starts[g]`` on; the pairs of group g begin at ``pairs[g]`` in
+    ``joint`` and ``products``. ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK)
+    are work space for groups of at most s features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -115,20 +116,20 @@ def _learn(
 ) -> None:
     """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    The features are added to the selected ones. Their weights β solve a system of their
-    products over the other queries, without the parts that the selected features
-    explain. Its matrix is factorised as LL', in ``factor`` (s, s, BLOCK). The products
-    of a feature with itself and with the labels are in ``state``, those of pairs in
-    ``joint``, from the position ``pair`` on.
+    The features are added to the selected ones. Their weights β solve a system
+    of their products over the other queries, without the parts that the
+    selected features explain. Its matrix is factorised as LL', in ``factor``
+    (s, s, BLOCK). The products of a feature with itself and with the labels are
+    in ``state``, those of pairs in ``joint``, from the position ``pair`` on.
     """
-    # What is left of the features' squares and of their products with the labels, over
-    # the other queries, after the selected features.
+    # What is left of the features' squares and of their products with the
+    # labels, over the other queries, after the selected features.
     pivot = state[0]
     right = state[1]
     size = group.shape[0]
     for a in range(size):
-        # Row a of the factor L, from the pairs (a, c) with c < a, which are adjacent in
-        # `joint`.
+        # Row a of the factor L, from the pairs (a, c) with c < a, which are
+        # adjacent in `joint`.
         for c in range(a):
             for i in range(BLOCK):
                 factor[a, c, i] = joint[k, pair, i]
@@ -167,12 +168,12 @@ def _cost(
 ) -> float:
     """Return the criterion with the group's weights β, summed over the queries of block k.
 
-    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e
-    of the labels and V of the group's features. ``pair`` is the position of the group's
-    first pair in ``products``.
+    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out
+    residuals e of the labels and V of the group's features. ``pair`` is the
+    position of the group's first pair in ``products``.
     """
-    # In the held-out queries: the features' products with the residual e of the labels
-    # and their squares, after the selected features; and e'e.
+    # In the held-out queries: the features' products with the residual e of the
+    # labels and their squares, after the selected features; and e'e.
     ev = state[2]
     vv = state[3]
     ee = state[4]

@@ -2,25 +2,27 @@
 
 For each held-out query q, the state of one greedy run is a partial Cholesky
 factorisation of T_q + λI (T_q: statistics of the other queries), pivoted by the
-features selected so far, and the residuals v_j of the held-out features that follow
-from it. For each feature j, the state has
+features selected so far, and the residuals v_j of the held-out features that
+follow from it. For each feature j, the state has
 
-(1) p_j, the pivot, and r_j, the right-hand side, which are T_q[j, j] + λ and T_q[j, y] before any selection,
-(2) e'v_j and v_j'v_j, products of the held-out rows, with e the held-out residual of the labels.
+(1) p_j, the pivot, and r_j, the right-hand side, which are T_q[j, j] + λ and
+T_q[j, y] before any selection, (2) e'v_j and v_j'v_j, products of the held-out
+rows, with e the held-out residual of the labels.
 
 (3) β_j = r_j / p_j is the weight of j, and e'e - 2 β_j e'v_j + β_j² v_j'v_j the criterion with j.
 
-When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its entry of
-the pivot row:
+When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its
+entry of the pivot row:
 
-(4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b) (5) v_j'v_j ← v_j'v_j - 2 γ
-v_j'v_b + γ² v_b'v_b (6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
+(4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b) (5) v_j'v_j ← v_j'v_j -
+2 γ v_j'v_b + γ² v_b'v_b (6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
 
 (7) With T[S, S] + λI = LL', the weights w trained on all queries solve LL'w = T[S, y].
 
-The last axis of every array is the queries of a block, so that each innermost loop does
-the same for ``BLOCK`` queries in vector registers. The last block is padded with
-queries without documents, whose Gram matrix is 0, so that they add 0 to every sum.
+The last axis of every array is the queries of a block, so that each innermost
+loop does the same for ``BLOCK`` queries in vector registers. The last block is
+padded with queries without documents, whose Gram matrix is 0, so that they add
+0 to every sum.
 """
 
 from __future__ import annotations
@@ -49,12 +51,13 @@ def begin(
 ) -> None:
     """Fill the ``state`` of block k for the empty selection: the numbers of each feature in each query.
 
-    ``squares`` and ``rights`` (blocks, n, BLOCK) are the squares of the features and
-    their products with the labels in each query, ``labels`` (blocks, BLOCK) the squares
-    of the labels, and ``total`` (2, n) the first two over all queries.
+    ``squares`` and ``rights`` (blocks, n, BLOCK) are the squares of the
+    features and their products with the labels in each query, ``labels``
+    (blocks, BLOCK) the squares of the labels, and ``total`` (2, n) the first
+    two over all queries.
     """
-    # (1) and (2) of the module's docstring: without selected features, the residual of
-    # feature j is v_j = X_q[:, j], and that of the labels e = y_q.
+    # (1) and (2) of the module's docstring: without selected features, the
+    # residual of feature j is v_j = X_q[:, j], and that of the labels e = y_q.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         ee[k, i] = labels[k, i]
@@ -70,12 +73,13 @@ def begin(
 def cost(k: int, j: int, state: State) -> float:
     """Return the criterion with feature j added, summed over the queries of block k.
 
-    With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each held-out
-    query, where e and v are the residuals of the labels and of the feature. ``state``
-    has these numbers for each feature and query.
+    With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each
+    held-out query, where e and v are the residuals of the labels and of the
+    feature. ``state`` has these numbers for each feature and query.
     """
-    # Over the other queries: the features' squares plus λ and products with the labels;
-    # in the held-out query: products with the residual e, squares, and e'e.
+    # Over the other queries: the features' squares plus λ and products with the
+    # labels; in the held-out query: products with the residual e, squares, and
+    # e'e.
     pivot, right, ev, vv, ee = state
     value: float = 0.0
     for i in range(BLOCK):
@@ -89,11 +93,12 @@ def enter(k: int, b: int, state: State, terms: Floats) -> None:
     """Add feature b to the criterion of the queries of block k, and write its terms for later updates.
 
     ``terms`` (5, BLOCK) receives 1 / p_b, r_b, β_b, e'v_b and v_b'v_b: pivot,
-    right-hand side and weight of b, and the products of its residual in the held-out
-    query. The numbers of other features are updated by them later.
+    right-hand side and weight of b, and the products of its residual in the
+    held-out query. The numbers of other features are updated by them later.
     """
-    # Over the other queries: the features' squares plus λ and products with the labels;
-    # in the held-out query: products with the residual e, squares, and e'e.
+    # Over the other queries: the features' squares plus λ and products with the
+    # labels; in the held-out query: products with the residual e, squares, and
+    # e'e.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -117,20 +122,21 @@ def update(
 ) -> None:
     """Update the state of feature j in query i of block k after the selection of feature b.
 
-    The equations are (4), (5) and (6) of the module's docstring. ``row`` is its entry
-    S_bj of the pivot row, and ``product`` is v_j'v_b. ``terms`` (5, BLOCK) are 1 / p_b,
-    r_b, β_b, e'v_b and v_b'v_b of the selected feature b.
+    The equations are (4), (5) and (6) of the module's docstring. ``row`` is its
+    entry S_bj of the pivot row, and ``product`` is v_j'v_b. ``terms`` (5,
+    BLOCK) are 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of the selected feature b.
     """
-    # Over the other queries: the features' squares plus λ and products with the labels;
-    # in the held-out query: products with the residual, and squares.
+    # Over the other queries: the features' squares plus λ and products with the
+    # labels; in the held-out query: products with the residual, and squares.
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
     # (4)
     ev[k, j, i] -= gamma * terms[3, i] + terms[2, i] * (product - gamma * terms[4, i])
     # (5)
     vv[k, j, i] += gamma * (gamma * terms[4, i] - 2.0 * product)
-    # (6): a pivot of a positive semidefinite matrix plus λI is never below λ, except by rounding, if a
-    # feature is a linear combination of selected features.
+    # (6): a pivot of a positive semidefinite matrix plus λI is never below λ,
+    # except by rounding, if a feature is a linear combination of selected
+    # features.
     new_pivot = pivot[k, j, i] - gamma * row
     pivot[k, j, i] = regularization if regularization > new_pivot else new_pivot
     right[k, j, i] -= gamma * terms[1, i]
@@ -147,11 +153,12 @@ def extend(
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    T are the products of features and labels over all queries, and S the t selected
-    features. ``total`` (n + 1,) is the row of this feature in T, with the labels'
-    column last. ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI
-    and the solution of the forward substitution for the earlier features, and are
-    extended by one row; ``coef`` (n,) receives the weights.
+    T are the products of features and labels over all queries, and S the t
+    selected features. ``total`` (n + 1,) is the row of this feature in T, with
+    the labels' column last. ``factor`` (k, k) and ``along`` (k,) hold the
+    factor of T[S, S] + λI and the solution of the forward substitution for the
+    earlier features, and are extended by one row; ``coef`` (n,) receives the
+    weights.
     """
     # (7): the new row of L, then the forward and the backward substitution.
     t = selected.shape[0] - 1
@@ -192,20 +199,20 @@ def products(
 ) -> None:
     """Write the products of a column of ``values`` (m, …) with each column of X (m, n), query by query.
 
-    ``column`` is the position of that column. ``ptr`` are the starts of queries. The
-    last axis of ``out`` (blocks, 1, n, width) is the queries of a block, with 0 for
-    those that pad the last block; blocks first … last - 1 are written. ``sums`` (n,) is
-    work space, because a kernel that allocates an array takes long to compile. Four
-    documents are processed at a time, so that the sums are read and written a fourth as
-    often.
+    ``column`` is the position of that column. ``ptr`` are the starts of
+    queries. The last axis of ``out`` (blocks, 1, n, width) is the queries of a
+    block, with 0 for those that pad the last block; blocks first … last - 1 are
+    written. ``sums`` (n,) is work space, because a kernel that allocates an
+    array takes long to compile. Four documents are processed at a time, so that
+    the sums are read and written a fourth as often.
     """
     n = X.shape[1]
     width = out.shape[3]
     for k in range(first, last):
         for i in range(width):
             q = k * width + i
-            # The sums of one query, four documents at a time, and then the remaining
-            # ones.
+            # The sums of one query, four documents at a time, and then the
+            # remaining ones.
             for j in range(n):
                 sums[j] = 0.0
             if q + 1 < ptr.shape[0]:

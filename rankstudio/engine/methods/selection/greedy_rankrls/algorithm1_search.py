@@ -1,7 +1,7 @@
 """Algorithm 1 exactly as in the greedy RankRLS paper: the reference, and the choice for n >> m/Q.
 
-It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs O(kmn) time
-and O(mn) memory for k features selected out of n over m documents.
+It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs
+O(kmn) time and O(mn) memory for k features selected out of n over m documents.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 class Algorithm1Search:
     """Leave-query-out criterion of every candidate feature (Pahikkala et al. 2010, section 3).
 
-    The attributes have the paper's names; X is transposed relative to the paper (rows
-    are documents).
+    The attributes have the paper's names; X is transposed relative to the paper
+    (rows are documents).
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class Algorithm1Search:
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # No feature is selected yet, so that the paper's matrices are G = I / λ and Q G = I.
-        # X^ and y^ are centred within queries.
+        # No feature is selected yet, so that the paper's matrices are G = I / λ
+        # and Q G = I. X^ and y^ are centred within queries.
         self._a = self._y / regularization  # a = G y^
         self._C = self._X / regularization  # C = G X^
         self._U = self._X.copy()  # U = Q G X^
@@ -57,9 +57,9 @@ class Algorithm1Search:
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        Lines are those of algorithm 1 in the paper, and G and Q its matrices. The code
-        has C = G X^, U = Q G X^, a = G y^ and p = Q G y^. The error is computed for all
-        features, because the matrices contain them anyway.
+        Lines are those of algorithm 1 in the paper, and G and Q its matrices.
+        The code has C = G X^, U = Q G X^, a = G y^ and p = Q G y^. The error is
+        computed for all features, because the matrices contain them anyway.
         """
         X = self._X
         C = self._C
@@ -92,8 +92,8 @@ class Algorithm1Search:
         C = self._C
         U = self._U
         a = self._a
-        # The rank-one update of G by the new feature, as the factors d of y^ and t of
-        # each feature.
+        # The rank-one update of G by the new feature, as the factors d of y^
+        # and t of each feature.
         c = 1.0 / (1.0 + X[:, b] @ C[:, b])
         d = c * (C[:, b] @ self._y)
         t = c * (X[:, b] @ C)

@@ -40,8 +40,8 @@ class Products(Protocol):
         Returns
         -------
         query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
-            Its products in each query: with itself, the labels, and the t features
-            selected earlier.
+            Its products in each query: with itself, the labels, and the t
+            features selected earlier.
         total : ndarray of shape (t + 2,)
             Sums over all queries.
         """
@@ -105,10 +105,11 @@ class GramProducts:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
         ``factor`` (t, t) is only read for t, the number of selected features.
-        ``regularization`` is λ, and ``state`` has the models without each query.
+        ``regularization`` is λ, and ``state`` has the models without each
+        query.
         """
-        # Columns of the labels and of the selected features; the factor has a row for
-        # each selected feature.
+        # Columns of the labels and of the selected features; the factor has a
+        # row for each selected feature.
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
@@ -150,9 +151,9 @@ class ColumnProducts:
     def columns(self) -> column_kernels.Columns:
         """Sparse columns, and the arrays for products with them, as the kernels expect them.
 
-        They are the columns' entries, their rows, the first entry of each column, the
-        centred columns' squares, labels and selected features by row, the query of each
-        row, and the first row of each query.
+        They are the columns' entries, their rows, the first entry of each
+        column, the centred columns' squares, labels and selected features by
+        row, the query of each row, and the first row of each query.
         """
         data = self._data
         X = data.shifted
@@ -170,8 +171,8 @@ class ColumnProducts:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
         They are its products with itself, with the labels and with the earlier
-        features, shapes (blocks, t + 2, BLOCK) and (t + 2,). Its centred column is
-        stored, for products with later features.
+        features, shapes (blocks, t + 2, BLOCK) and (t + 2,). Its centred column
+        is stored, for products with later features.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -189,15 +190,15 @@ class ColumnProducts:
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        ``factor`` (t, t) is L with LL' the regularised Gram matrix of the t selected
-        features over all queries.
+        ``factor`` (t, t) is L with LL' the regularised Gram matrix of the t
+        selected features over all queries.
         """
         t = factor.shape[0]
         columns = self.columns
         # The matrices and vectors of each query in coordinates that all queries share.
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
-        # S and H are symmetric: their lower triangles suffice, with entries off the
-        # diagonal counted twice.
+        # S and H are symmetric: their lower triangles suffice, with entries off
+        # the diagonal counted twice.
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
@@ -211,16 +212,16 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no entries, so its change follows
-            from products of matrices. Only in queries with entries is it computed by
-            itself.
+            In most queries a sparse candidate has no entries, so its change
+            follows from products of matrices. Only in queries with entries is
+            it computed by itself.
             """
-            # Of each candidate: its square, its product with the labels, its products
-            # with the t features.
+            # Of each candidate: its square, its product with the labels, its
+            # products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
-            # The quadratic forms p'Sp and p'Hp of all candidates and queries are
-            # products with these pairs.
+            # The quadratic forms p'Sp and p'Hp of all candidates and queries
+            # are products with these pairs.
             p = totals[:, 2:] @ inverse.T
             pairs = p[:, low] * p[:, high]
             out = pairs @ S_pairs
@@ -228,8 +229,8 @@ class ColumnProducts:
             column_kernels.changes_where_absent(
                 totals, regularization, out, lengths, p @ a.T, p @ b.T
             )
-            # That is wrong in queries where a candidate has entries: there its change
-            # is computed again.
+            # That is wrong in queries where a candidate has entries: there its
+            # change is computed again.
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
             )
@@ -244,15 +245,17 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return four arrays with the effect of each left-out query, in coordinates that all queries share.
 
-    For the query q and t selected features A, these are S_q = R'R and H_q = R'U'U R of
-    shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products of shapes (Q, t),
-    with R = L_q^-1 L. U, along and residual_products come from the ``state``.
+    For the query q and t selected features A, these are S_q = R'R and H_q =
+    R'U'U R of shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products
+    of shapes (Q, t), with R = L_q^-1 L. U, along and residual_products come
+    from the ``state``.
 
     In the coordinates in which T[A, A] + λI is the identity, the products of a
-    candidate j with the selected features A over all queries are p = L^-1 T[A, j]. If j
-    is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p, its weight is
-    β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β p'b_q.
-    Quadratic forms in p for many candidates and queries are one matrix product.
+    candidate j with the selected features A over all queries are p = L^-1 T[A,
+    j]. If j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q
+    p, its weight is β = (T[j, y] - p'a_q) / s, and the error changes by β²
+    p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries
+    are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
@@ -278,8 +281,8 @@ def _in_whitened_coordinates(
 # Candidates are divided into at least this many parts, which threads share.
 _MIN_PARTS = 4
 _MULTIPLICATION = 0.2  # nanoseconds
-# Candidates times queries that a thread compares at once: a megabyte for each array of
-# one number per pair.
+# Candidates times queries that a thread compares at once: a megabyte for each
+# array of one number per pair.
 _MAX_PAIRS_PER_PART = 1 << 17
 
 
@@ -295,13 +298,13 @@ class OnDemandSearch:
 
     Notes
     -----
-    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the
-    RankRLS weights trained on all queries except q (Pahikkala et al. 2010, eq. (7)).
-    With t features selected and Q queries, a candidate costs O(Qt²), and its products
-    cost O(Qt) from Gram matrices and O(t) per entry from a column. With columns, a
-    comparison costs a further O(Qt³), once for all candidates. Selecting a feature
-    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²)
-    memory for k features.
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are
+    the RankRLS weights trained on all queries except q (Pahikkala et al. 2010,
+    eq. (7)). With t features selected and Q queries, a candidate costs O(Qt²),
+    and its products cost O(Qt) from Gram matrices and O(t) per entry from a
+    column. With columns, a comparison costs a further O(Qt³), once for all
+    candidates. Selecting a feature costs O(Qt²); the criterion without each of
+    the t features costs O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
@@ -335,8 +338,8 @@ class OnDemandSearch:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        # The parts do not depend on the number of threads, so that the results do not
-        # depend on it, either.
+        # The parts do not depend on the number of threads, so that the results
+        # do not depend on it, either.
         n_parts = max(
             _MIN_PARTS,
             candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART,
@@ -428,8 +431,8 @@ class OnDemandSearch:
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays of the selected features to ``capacity`` of them."""
-        # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK);
-        # new entries are 0.
+        # Arrays are (blocks, features, features, BLOCK) or (blocks, features,
+        # BLOCK); new entries are 0.
         growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))
@@ -451,8 +454,8 @@ class OnDemandSearch:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change the search to another selection.
 
-        Features with which both selections begin stay selected. The others are removed,
-        and the following ones of the new selection are added.
+        Features with which both selections begin stay selected. The others are
+        removed, and the following ones of the new selection are added.
         """
         n_common = 0
         while (
@@ -486,9 +489,10 @@ class BackFittingSearch(OnDemandSearch):
     Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio
     2002. Without a query q, the candidate's weight is that of RankRLS on the residuals
     of the current model w_q, β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ) over the
-    documents of the other queries. If a candidate is 0 throughout a query, the error
-    does not change, so only its entries count. After its selection, the weights of all
-    features are retrained: :meth:`criterion` and :meth:`weights` are exact.
+    documents of the other queries. If a candidate is 0 throughout a query, the
+    error does not change, so only its entries count. After its selection, the
+    weights of all features are retrained: :meth:`criterion` and :meth:`weights`
+    are exact.
 
     Parameters
     ----------
@@ -499,9 +503,9 @@ class BackFittingSearch(OnDemandSearch):
 
     Notes
     -----
-    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them
-    with κ candidates of m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m)
-    for Q queries and m documents.
+    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k
+    of them with κ candidates of m̄ entries each: the paper's bound. In
+    addition, O(k³ Q + k² m) for Q queries and m documents.
     """
 
     def __init__(self, data: SparseQueryData, regularization: float) -> None:
@@ -511,8 +515,8 @@ class BackFittingSearch(OnDemandSearch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the candidate gets a
-        weight.
+        The weights of the selected features stay as they are; only the
+        candidate gets a weight.
         """
         t = len(self.selected)
         columns = self._columns.columns

@@ -1,7 +1,7 @@
 """The forward path of greedy RankRLS, by sums over shards.
 
-This process holds totals over all queries, and each shard the statistics of its own
-queries.
+This process holds totals over all queries, and each shard the statistics of its
+own queries.
 """
 
 from __future__ import annotations
@@ -116,17 +116,17 @@ class GreedyWork:
     k : int
         Maximum number of selected features.
     whole : bool
-        Whether there is a Gram matrix per query, shared by all λ; otherwise the rows of
-        the selected features are computed from the documents.
+        Whether there is a Gram matrix per query, shared by all λ; otherwise the
+        rows of the selected features are computed from the documents.
     cost : PairCost
     by_blocks : bool
-        Whether a few queries are centred at a time; a single shard stays in memory and
-        caches its centred data.
+        Whether a few queries are centred at a time; a single shard stays in
+        memory and caches its centred data.
     delay : int
         Number of steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
     groups : tuple of tuple of int
-        Columns of groups with several features, which are compared as a whole: for Gram
-        matrices, with all steps delayed.
+        Columns of groups with several features, which are compared as a whole:
+        for Gram matrices, with all steps delayed.
     """
 
     replayed: ClassVar[bool] = True
@@ -160,18 +160,18 @@ class Statistics:
     Attributes
     ----------
     query_products : tuple of ndarray
-        Squares of the features and their products with the labels, both (blocks, n,
-        BLOCK), and squares of the labels, (blocks, BLOCK).
+        Squares of the features and their products with the labels, both
+        (blocks, n, BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
         Result of :class:`Totals`.
     gram : ndarray
-        Gram matrices of the queries with the labels: of shape (Q, n + 1, n + 1) for the
-        layout "queries", of shape (blocks, n + 1, n + 1, BLOCK) for "blocks". If
-        ``rows`` are computed instead, an empty array.
+        Gram matrices of the queries with the labels: of shape (Q, n + 1, n + 1)
+        for the layout "queries", of shape (blocks, n + 1, n + 1, BLOCK) for
+        "blocks". If ``rows`` are computed instead, an empty array.
     rows : dict
-        Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK), where
-        whole matrices would need too much memory. They are cached because paths for
-        other λ select similar features.
+        Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK),
+        where whole matrices would need too much memory. They are cached because
+        paths for other λ select similar features.
     """
 
     query_products: QueryProducts
@@ -182,16 +182,16 @@ class Statistics:
     def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
         """Return the statistics for other labels of the same documents, O(mn); ``gram`` is unchanged.
 
-        Only the products of features and labels are computed again. A path does not
-        read the labels in ``gram``.
+        Only the products of features and labels are computed again. A path does
+        not read the labels in ``gram``.
 
         Parameters
         ----------
         X : ndarray of shape (m, n)
             Centred features.
         labels : ndarray of shape (m, 1)
-            Labels, centred and permuted within their queries, so that their squares in
-            each query are the same.
+            Labels, centred and permuted within their queries, so that their
+            squares in each query are the same.
         ptr : ndarray of shape (Q + 1,)
         """
         squares, rights, _ = self.query_products
@@ -232,13 +232,13 @@ class GreedyState:
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
-        # The numbers of a candidate are updated by the stored changes of earlier steps,
-        # or by linear systems.
+        # The numbers of a candidate are updated by the stored changes of
+        # earlier steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
-        # For each query, pivot, right, ev and vv have a number per feature, and ee is a
-        # single number.
+        # For each query, pivot, right, ev and vv have a number per feature, and
+        # ee is a single number.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, in_blocks, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
             scratch.empty, blocks, shapes
@@ -260,9 +260,9 @@ class GreedyState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        The answers are the products of all features and labels, or of one feature, over
-        the shard's queries. After the start or a selection, they are the criteria with
-        each feature added.
+        The answers are the products of all features and labels, or of one
+        feature, over the shard's queries. After the start or a selection, they
+        are the criteria with each feature added.
         """
         match message:
             case Totals():
@@ -270,8 +270,8 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(ends, total):
-                # `ends` are the squares of the features over all queries, and their
-                # products with the labels; groups need all products.
+                # `ends` are the squares of the features over all queries, and
+                # their products with the labels; groups need all products.
                 kernels.start(
                     self._statistics.query_products,
                     ends,
@@ -287,21 +287,21 @@ class GreedyState:
     def by_query(self) -> tuple[Floats, Floats]:
         """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
-        A part is the squared error of the model trained without the query. Q also
-        counts the queries that pad the last block; their parts are 0.
+        A part is the squared error of the model trained without the query. Q
+        also counts the queries that pad the last block; their parts are 0.
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
-        # A feature with this weight changes a query's error e to e - weight v, whose
-        # square is summed.
+        # A feature with this weight changes a query's error e to e - weight v,
+        # whose square is summed.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute a feature's products with all n features in each query, and return their sums (n,).
 
-        The products are written to the next row of the selected features. They are read
-        from the cache if a path for another λ has computed them.
+        The products are written to the next row of the selected features. They
+        are read from the cache if a path for another λ has computed them.
         """
         gram = self._rows.next
         cached_rows = self._statistics.rows
@@ -323,8 +323,8 @@ class GreedyState:
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
-        # Matrices query by query are copied into the layout of the kernels, the queries
-        # of a block last.
+        # Matrices query by query are copied into the layout of the kernels, the
+        # queries of a block last.
         if self._layout == "queries":
             _write_rows(self._statistics.gram, feature, self._rows.next[:, 0])
         with self._threads(
@@ -341,8 +341,8 @@ class GreedyState:
     def _threads(self, multiplications: float) -> Iterator[Each]:
         """Provide a function that calls another one for slices of the blocks of queries.
 
-        It uses threads if these are worthwhile. ``multiplications`` is the work of all
-        calls per query.
+        It uses threads if these are worthwhile. ``multiplications`` is the work
+        of all calls per query.
         """
         ee = self._state[-1]
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -357,8 +357,8 @@ class GreedyState:
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added (n,), the present one (1,), and that with each group added.
 
-        The criterion is 0 for selected features. Without groups of several features,
-        there is no third array.
+        The criterion is 0 for selected features. Without groups of several
+        features, there is no third array.
         """
         partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._remaining, self._state, partial)
@@ -378,8 +378,8 @@ def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     """Return the layout of the Gram matrices that a path reads.
 
     Delayed steps change all entries of the matrices, with vectors over queries.
-    Otherwise only the rows of the selected features are read, and matrices query by
-    query take no copy, unless there are blocks already.
+    Otherwise only the rows of the selected features are read, and matrices
+    query by query take no copy, unless there are blocks already.
     """
     if not work.whole:
         return "none"
@@ -396,9 +396,10 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the features' squares and products with the labels in each query. Unless
-    ``layout`` is "none", they also have the Gram matrix of each query. With
-    ``by_blocks``, a few queries are centred at a time. ``scratch`` allocates arrays.
+    They are the features' squares and products with the labels in each query.
+    Unless ``layout`` is "none", they also have the Gram matrix of each query.
+    With ``by_blocks``, a few queries are centred at a time. ``scratch``
+    allocates arrays.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -424,11 +425,11 @@ def _query_statistics(
 ) -> Statistics:
     """Compute the statistics of all queries of a shard: squares, products with the labels, and Gram matrices.
 
-    ``layout`` is the form of the Gram matrices: "none" for no matrices, "blocks" for
-    the form of the kernels, or "queries" for a matrix after the other. The statistics
-    are those of the rows whose squared errors are the loss with this ``cost`` of pairs.
-    Arrays come from ``scratch``, which is memory or a file. With ``by_blocks``, a few
-    queries are centred at a time.
+    ``layout`` is the form of the Gram matrices: "none" for no matrices,
+    "blocks" for the form of the kernels, or "queries" for a matrix after the
+    other. The statistics are those of the rows whose squared errors are the
+    loss with this ``cost`` of pairs. Arrays come from ``scratch``, which is
+    memory or a file. With ``by_blocks``, a few queries are centred at a time.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -451,8 +452,8 @@ def _query_statistics(
     else:
         gram = PairRows.of(data, cost).statistics.gram
         in_blocks = gram_blocks(data, cost, by_blocks)
-    # Gram matrices contain all other products: squares on the diagonal, those with the
-    # labels in the last row.
+    # Gram matrices contain all other products: squares on the diagonal, those
+    # with the labels in the last row.
     total = np.zeros((n + 1, n + 1))
     for block, block_grams in enumerate(in_blocks):
         if layout == "blocks":
@@ -468,14 +469,15 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row and column, with the labels last;
-    other entries are 0. ``query_products`` are the arrays (blocks, n, BLOCK) of squares
-    and of label products, and that of the labels' squares (blocks, BLOCK).
+    The sums are on the diagonal and in the last row and column, with the labels
+    last; other entries are 0. ``query_products`` are the arrays (blocks, n,
+    BLOCK) of squares and of label products, and that of the labels' squares
+    (blocks, BLOCK).
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
-    # One buffer for all blocks: allocating memory for each would take longer than
-    # computing.
+    # One buffer for all blocks: allocating memory for each would take longer
+    # than computing.
     buffer = np.empty((0, n))
     for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
         buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
@@ -512,9 +514,10 @@ def _write_block(
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    ``of_squares`` and ``of_labels`` are written to ``arrays``: those of the squares, of
-    the products with the labels, and of the labels' own squares, which are the last
-    products. The ``width`` queries are the first ones of the block; the rest becomes 0.
+    ``of_squares`` and ``of_labels`` are written to ``arrays``: those of the
+    squares, of the products with the labels, and of the labels' own squares,
+    which are the last products. The ``width`` queries are the first ones of the
+    block; the rest becomes 0.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -529,10 +532,11 @@ def gram_blocks(
 ) -> Iterator[Floats]:
     """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    X^ and y^ are centred features and labels. The last block may have fewer queries.
-    Without ``by_blocks``, the matrices are cached with the data. Otherwise they are
-    computed block by block, and written to ``out`` (Q, n + 1, n + 1); without ``out``,
-    an array may be overwritten when the next one is requested.
+    X^ and y^ are centred features and labels. The last block may have fewer
+    queries. Without ``by_blocks``, the matrices are cached with the data.
+    Otherwise they are computed block by block, and written to ``out`` (Q, n +
+    1, n + 1); without ``out``, an array may be overwritten when the next one is
+    requested.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -555,15 +559,16 @@ def centred_blocks(
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
-    These queries have d documents, and ``ptr`` are their first rows, followed by d. For
-    a cost other than the default, the rows are those of the cost instead of the
-    documents. Without ``by_blocks``, the centred rows are cached with the data.
-    Otherwise each block is centred by itself, and its features may be overwritten when
-    the next ones are requested: allocating memory would take longer than computing.
+    These queries have d documents, and ``ptr`` are their first rows, followed
+    by d. For a cost other than the default, the rows are those of the cost
+    instead of the documents. Without ``by_blocks``, the centred rows are cached
+    with the data. Otherwise each block is centred by itself, and its features
+    may be overwritten when the next ones are requested: allocating memory would
+    take longer than computing.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
-    # The first row of each block, and the end of the last block, which may have fewer
-    # queries.
+    # The first row of each block, and the end of the last block, which may have
+    # fewer queries.
     n_queries = source_rows.ptr.size - 1
     starts = source_rows.ptr[np.append(np.arange(0, n_queries, BLOCK), n_queries)]
     # Work space for the largest block.
@@ -597,8 +602,8 @@ def cut_blocks(
 ) -> list[Floats]:
     """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    They are parts of one array, which ``empty`` allocates by its size, in memory or in
-    a file.
+    They are parts of one array, which ``empty`` allocates by its size, in
+    memory or in a file.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
@@ -644,16 +649,17 @@ def forward_path(
 
     Notes
     -----
-    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ
-    and then O(Qnk²) for each, in O(Qn²) memory of the workers; "rows" takes O(kmn +
-    Qnk²) in O(Qnk), and data with one shard cache rows for other λ. This process needs
-    O(n² + k²) memory. "auto" and the cached rows of shards depend only on the shape of
-    the data, so results do not depend on the available memory.
+    With m documents, n features and Q queries, "statistics" takes O(mn²) once
+    for all λ and then O(Qnk²) for each, in O(Qn²) memory of the workers; "rows"
+    takes O(kmn + Qnk²) in O(Qnk), and data with one shard cache rows for other
+    λ. This process needs O(n² + k²) memory. "auto" and the cached rows of
+    shards depend only on the shape of the data, so results do not depend on the
+    available memory.
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
-    # Whole Gram matrices or only the rows of selected features: groups always need
-    # whole ones.
+    # Whole Gram matrices or only the rows of selected features: groups always
+    # need whole ones.
     shape = (m, n, data.ptr.size - 1)
     statistics_kind = (
         "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
@@ -670,8 +676,8 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
-    # The work runs in the session, on the workers of the shards; the search only
-    # chooses features.
+    # The work runs in the session, on the workers of the shards; the search
+    # only chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)
@@ -709,8 +715,8 @@ def totals(
 class ForwardSearch:
     """Leave-query-out criterion of every candidate feature or group of a growing selection.
 
-    It is a search of :mod:`search_steps` among groups, with steps that are sums over
-    shards.
+    It is a search of :mod:`search_steps` among groups, with steps that are sums
+    over shards.
 
     Parameters
     ----------

@@ -32,8 +32,9 @@ def label_paths(
 ) -> LabelPaths:
     """Return a function that computes the greedy path of each of several label vectors.
 
-    ``rules`` limit the path, ``cost`` is the loss of pairs, and ``needed`` the bytes
-    that the paths need. Raises an OutOfMemoryError if less memory is free.
+    ``rules`` limit the path, ``cost`` is the loss of pairs, and ``needed`` the
+    bytes that the paths need. Raises an OutOfMemoryError if less memory is
+    free.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
@@ -47,15 +48,16 @@ def label_paths(
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
 
-        ``share`` runs the paths on threads. Other variables are those of the enclosing
-        function.
+        ``share`` runs the paths on threads. Other variables are those of the
+        enclosing function.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
             """Write the criteria of the path for the label vector with a number to ``criteria``."""
-            # The path reads labels only from cached statistics. So these are put into
-            # the cache of a copy of the data, whose own labels are not used.
+            # The path reads labels only from cached statistics. So these are
+            # put into the cache of a copy of the data, whose own labels are not
+            # used.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
                 known_statistics.relabelled(

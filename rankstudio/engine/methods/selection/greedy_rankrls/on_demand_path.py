@@ -140,9 +140,10 @@ class OnDemandState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        The answer is the products of features and labels over the shard's queries, or
-        the criterion of a selection. The message may also request the criteria with
-        each candidate added, and those without each selected feature.
+        The answer is the products of features and labels over the shard's
+        queries, or the criterion of a selection. The message may also request
+        the criteria with each candidate added, and those without each selected
+        feature.
         """
         match message:
             case Totals():
@@ -177,8 +178,8 @@ class _OnScratch(OnDemandSearch):
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
-        # inverse, inner, along, label_products, residual_products, and error, also of
-        # the empty model
+        # inverse, inner, along, label_products, residual_products, and error,
+        # also of the empty model
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (
@@ -202,8 +203,8 @@ class _BackFitting(_OnScratch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the candidate gets a
-        weight.
+        The weights of the selected features stay as they are; only the
+        candidate gets a weight.
         """
         products = self._products
         regularization = self._regularization
@@ -224,8 +225,8 @@ class _BackFitting(_OnScratch):
             """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
-                # Of each query: x_j'x_j, and x_j'r with the residuals r of its model
-                # w_q.
+                # Of each query: x_j'x_j, and x_j'r with the residuals r of its
+                # model w_q.
                 square = gram[:, j, j]
                 product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(
                     axis=1
@@ -271,8 +272,8 @@ def on_demand_path(
         Algorithm of the greedy path with which other searches start.
     search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
-        Whether candidates are compared by models trained with them, or with the other
-        weights unchanged.
+        Whether candidates are compared by models trained with them, or with the
+        other weights unchanged.
 
     Raises
     ------
@@ -281,11 +282,11 @@ def on_demand_path(
 
     Notes
     -----
-    With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²)
-    memory of the workers, or of their disks. A step with t features selected takes
-    O(Qnt²), a floating one once or twice that for each set, and swaps t times that for
-    each exchange. The best sets need Gram matrices of all queries in the memory of this
-    process.
+    With Q queries and n features, Gram matrices take O(mn²) once for all λ and
+    O(Qn²) memory of the workers, or of their disks. A step with t features
+    selected takes O(Qnt²), a floating one once or twice that for each set, and
+    swaps t times that for each exchange. The best sets need Gram matrices of
+    all queries in the memory of this process.
     """
     capacity = groups.greatest(rules.k)
     work = OnDemandWork(
@@ -296,14 +297,14 @@ def on_demand_path(
         cost=cost,
         by_blocks=data.several,
     )
-    # Too many sets for the best ones are refused first, before the greedy path takes
-    # its time.
+    # Too many sets for the best ones are refused first, before the greedy path
+    # takes its time.
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, with_gram=True, cost=cost)
         check_sizes(_varying_groups(groups, total), rules)
-    # Other searches improve on the greedy path, which ignores the penalty of the size
-    # while it grows.
+    # Other searches improve on the greedy path, which ignores the penalty of
+    # the size while it grows.
     greedy: list[Step] = []
     if search != "forward":
         unpenalised_rules = replace(rules, size_penalty=0.0)
@@ -382,8 +383,8 @@ class OnDemandGroups:
     ) -> None:
         """Start without groups: ``criterion`` is that of the model without features.
 
-        ``total`` (n + 1, n + 1) are the products of features and labels over all
-        queries.
+        ``total`` (n + 1, n + 1) are the products of features and labels over
+        all queries.
         """
         self._session = session
         self._total = total

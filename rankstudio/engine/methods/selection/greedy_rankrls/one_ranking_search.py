@@ -20,8 +20,8 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-# Numbers in the candidates' columns that are processed at a time: they fit into a
-# cache.
+# Numbers in the candidates' columns that are processed at a time: they fit into
+# a cache.
 _AT_ONCE = 1 << 18
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
@@ -154,9 +154,9 @@ class OneRankingSearch(ABC):
 class LeaveOneOutSearch(OneRankingSearch):
     """Greedy RLS (Pahikkala et al. 2010c): selection by the leave-one-out error of documents.
 
-    Each document's squared error is that of the model trained on all others. The models
-    have a bias that is not regularised, so the error of document i is r_i / (1 - H_ii -
-    1/m).
+    Each document's squared error is that of the model trained on all others.
+    The models have a bias that is not regularised, so the error of document i
+    is r_i / (1 - H_ii - 1/m).
 
     Notes
     -----
@@ -182,9 +182,9 @@ class LeaveOneOutSearch(OneRankingSearch):
                 """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``."""
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # For each candidate, the factors of the outer product that it adds to the
-                # hat matrix H, and of its part in the predictions; the leverages are the
-                # diagonal of H.
+                # For each candidate, the factors of the outer product that it
+                # adds to the hat matrix H, and of its part in the predictions;
+                # the leverages are the diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
@@ -211,8 +211,8 @@ class LeavePairOutSearch(OneRankingSearch):
 
     Notes
     -----
-    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no shorter
-    way is known for one ranking (Pahikkala et al. 2010, section 2).
+    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no
+    shorter way is known for one ranking (Pahikkala et al. 2010, section 2).
     """
 
     least = 3
@@ -256,15 +256,15 @@ class LeavePairOutSearch(OneRankingSearch):
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
         """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
 
-        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have shape
-        (m,).
+        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have
+        shape (m,).
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self._y.size
         losses = np.empty(m)
-        # Without a pair, m - 2 documents are left for training; there is no bias (0.0), and
-        # all rows of H are passed, from row 0 on.
+        # Without a pair, m - 2 documents are left for training; there is no
+        # bias (0.0), and all rows of H are passed, from row 0 on.
         kernel.pair_losses(
             self._hat,
             self._leverages,

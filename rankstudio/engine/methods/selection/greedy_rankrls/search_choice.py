@@ -36,28 +36,29 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-# Steps: with fewer, the matrices are written more often; with more, each step reads
-# more.
+# Steps: with fewer, the matrices are written more often; with more, each step
+# reads more.
 _MAX_DELAY = 16
-# Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms differ
-# in the last bits.
+# Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms
+# differ in the last bits.
 _MAX_COPIED_BYTES = 4e9
 # The same for several shards, whose matrices are in a file if memory is too small.
 _MAX_MAPPED_BYTES = 32e9
 # Bytes of rows of Gram matrices that data of one shard keep for other λ.
 KEPT_ROWS = 1e9
-# Pairs (a, b): Gram matrices are used if they have at most a times as many numbers as
-# the documents, and n is at most b k. Otherwise computing the rows of k features is
-# faster, as measured with few and many documents.
+# Pairs (a, b): Gram matrices are used if they have at most a times as many
+# numbers as the documents, and n is at most b k. Otherwise computing the rows
+# of k features is faster, as measured with few and many documents.
 _GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     """Return which algorithm a forward path uses, "statistics" or "rows".
 
-    It is the requested ``algorithm``. For "auto", it depends only on the ``shape`` of
-    the data: m documents, n features and Q queries. "statistics" stores a Gram matrix
-    for each query. "rows" only computes the matrices' rows of the k selected features.
+    It is the requested ``algorithm``. For "auto", it depends only on the
+    ``shape`` of the data: m documents, n features and Q queries. "statistics"
+    stores a Gram matrix for each query. "rows" only computes the matrices' rows
+    of the k selected features.
     """
     m, n, Q = shape
     if algorithm != "auto":
@@ -72,9 +73,9 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
 def delay(n: int, k: int, with_gram: bool) -> int:
     """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
 
-    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers in
-    total. A path with delayed steps reads twice the first two terms, k²n - 2k³ / 3,
-    which is less if k is at least n / 2, and even less with matrices.
+    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers
+    in total. A path with delayed steps reads twice the first two terms, k²n -
+    2k³ / 3, which is less if k is at least n / 2, and even less with matrices.
     """
     if 2 * k < n:
         return 0
@@ -84,9 +85,9 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a path of k features.
 
-    For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with the
-    algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the selected
-    features.
+    For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with
+    the algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the
+    selected features.
     """
     m = shape.m
     n = shape.n
@@ -121,9 +122,9 @@ def _memory_need(
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """Return the memory of a search that compares sets of up to k features by Gram matrices.
 
-    For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for one λ.
-    Search for the ``best`` sets has the (n + 1)² numbers of all queries in memory, also
-    those of other shards.
+    For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for
+    one λ. Search for the ``best`` sets has the (n + 1)² numbers of all queries
+    in memory, also those of other shards.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
@@ -142,14 +143,14 @@ def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
     return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if with_gram else n)
 
 
-# Up to this size, memory is allocated without asking how much is free, which takes
-# longer than a short path.
+# Up to this size, memory is allocated without asking how much is free, which
+# takes longer than a short path.
 _UNCHECKED_BYTES = 1e8
-# If a path compares fewer candidates in total than this multiple of the features, it is
-# faster on demand.
+# If a path compares fewer candidates in total than this multiple of the
+# features, it is faster on demand.
 _MIN_SEARCHES_PER_FEATURE = 4
-# Gram matrices may have up to this multiple of the documents' numbers, on disk if
-# necessary.
+# Gram matrices may have up to this multiple of the documents' numbers, on disk
+# if necessary.
 _MOST_STATISTICS = 8
 
 
@@ -209,8 +210,8 @@ class Shape:
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
 
-        If they exceed the free memory, or the data are in shards, their ``fits`` is the
-        setting with which the method would fit.
+        If they exceed the free memory, or the data are in shards, their
+        ``fits`` is the setting with which the method would fit.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
@@ -260,8 +261,8 @@ def whole_path(
         "algorithm1" for forward search without groups, otherwise any.
     search : {"forward", "floating", "swap"}
     back : bool
-        Whether candidates are evaluated by back-fitting: the weights of all other
-        features are unchanged.
+        Whether candidates are evaluated by back-fitting: the weights of all
+        other features are unchanged.
 
     Raises
     ------
@@ -293,9 +294,9 @@ def search_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path, and yield its steps and progress events.
 
-    ``feature_search`` computes criteria of sets of features. Steps and ``rules`` refer
-    to groups by their positions. ``search`` is "forward", "floating" or "swap"; the
-    last two improve on the forward path.
+    ``feature_search`` computes criteria of sets of features. Steps and
+    ``rules`` refer to groups by their positions. ``search`` is "forward",
+    "floating" or "swap"; the last two improve on the forward path.
     """
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
@@ -323,17 +324,17 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting: the weights of all other
-    features are unchanged.
+    With ``back``, a candidate is evaluated by back-fitting: the weights of all
+    other features are unchanged.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)
         if cache.columns is None:
             # Called for its error only: too little memory.
             Shape.of(data.X.shape, data.ptr, k).check("columns")
-            # The search centres the columns of each query. Rows of other losses are
-            # mirrored, that is, also there with the opposite sign: their mean is 0, so
-            # centring does not change them.
+            # The search centres the columns of each query. Rows of other losses
+            # are mirrored, that is, also there with the opposite sign: their
+            # mean is 0, so centring does not change them.
             cache.columns = SparseQueryData.of(
                 data.mirrored if isinstance(data, PairRows) else data
             )

@@ -55,8 +55,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     Yields
     ------
     Step or WorkProgress
-        One step per feature; if no feature may be added, one step of the empty model.
-        Progress events of the search.
+        One step per feature; if no feature may be added, one step of the empty
+        model. Progress events of the search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -66,13 +66,13 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         # The features that this step compares: some or all of those within the budget.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
-        # Pinned features are selected first, whatever their criteria. The others are
-        # then only compared for the step's list of candidates.
+        # Pinned features are selected first, whatever their criteria. The
+        # others are then only compared for the step's list of candidates.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
-        # The criterion of the model with each candidate; NaN for features that are not
-        # compared.
+        # The criterion of the model with each candidate; NaN for features that
+        # are not compared.
         costs = search.costs(candidates)
         candidate_criteria = np.full(remaining.size, np.nan)
         candidate_criteria[candidates] = costs
@@ -83,8 +83,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and no candidate any more. Fast searches
-        # return None instead of progress events.
+        # The winner becomes part of the model, and no candidate any more. Fast
+        # searches return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -105,8 +105,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
     """Return the step of a search in which no feature is worth its penalty.
 
-    ``criterion`` is that of the model without features, ``candidate_criteria`` (n,) the
-    criteria with each feature.
+    ``criterion`` is that of the model without features, ``candidate_criteria``
+    (n,) the criteria with each feature.
     """
     return Step(
         number=1,
@@ -138,9 +138,10 @@ def _best_candidate(
 ) -> int | None:
     """Return the best candidate; of those that are equal up to rounding, the first one.
 
-    None if there is no candidate, or if no candidate reduces the criterion by more than
-    the size penalty. ``costs`` are the criteria with each candidate added, ``before``
-    is the present criterion, and ``empty`` the criterion of the empty model.
+    None if there is no candidate, or if no candidate reduces the criterion by
+    more than the size penalty. ``costs`` are the criteria with each candidate
+    added, ``before`` is the present criterion, and ``empty`` the criterion of
+    the empty model.
     """
     tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -150,8 +151,8 @@ def _best_candidate(
         costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
-    # The lowest criteria, or with costs the greatest reductions per cost; both up to
-    # rounding.
+    # The lowest criteria, or with costs the greatest reductions per cost; both
+    # up to rounding.
     if rules.costs is None:
         is_best = costs <= costs.min() + tie
     else:
@@ -197,27 +198,29 @@ def floating(
     Yields
     ------
     Step or WorkProgress
-        Progress events, then one step per size from 1 on. The sets need not be nested.
-        ``candidates`` contains the criterion of the best set with one feature less and
-        each feature added; the criterion of the step may be lower if its set resulted
-        from a removal.
+        Progress events, then one step per size from 1 on. The sets need not be
+        nested. ``candidates`` contains the criterion of the best set with one
+        feature less and each feature added; the criterion of the step may be
+        lower if its set resulted from a removal.
 
     Notes
     -----
-    For every size the best set found so far is kept, initially that of the greedy path.
-    At each size, starting from the best set: if removing some feature gives the best
-    set so far with one feature less, the search continues there; otherwise the best
-    feature is added, and the search continues from the best set with one feature more,
-    whether new or old. (Pudil et al. 1994 continue from the new one even if it is
-    worse, so that their path may leave the greedy one for worse sets.) Sets of more
-    than k features are not considered: with a larger k, smaller sets may improve.
+    For every size the best set found so far is kept, initially that of the
+    greedy path. At each size, starting from the best set: if removing some
+    feature gives the best set so far with one feature less, the search
+    continues there; otherwise the best feature is added, and the search
+    continues from the best set with one feature more, whether new or old.
+    (Pudil et al. 1994 continue from the new one even if it is worse, so that
+    their path may leave the greedy one for worse sets.) Sets of more than k
+    features are not considered: with a larger k, smaller sets may improve.
 
-    This has two consequences. No step is worse than the greedy step of its size,
-    because a set is only replaced by one with a lower criterion; a greedy path of
-    another algorithm may differ by rounding, which :data:`TIE` bounds. The search also
-    ends, because each replacement reduces the criterion of a size by more than its
-    rounding, and no criterion is negative. At the end, no single removal or addition
-    leads from a set of the path to a better one of the adjacent size.
+    This has two consequences. No step is worse than the greedy step of its
+    size, because a set is only replaced by one with a lower criterion; a greedy
+    path of another algorithm may differ by rounding, which :data:`TIE` bounds.
+    The search also ends, because each replacement reduces the criterion of a
+    size by more than its rounding, and no criterion is negative. At the end, no
+    single removal or addition leads from a set of the path to a better one of
+    the adjacent size.
 
     Each set found costs O(t) selections and one evaluation of all additions and
     removals.
@@ -248,8 +251,8 @@ class BestSets:
     Attributes
     ----------
     most : int
-        Largest size whose set is searched. Larger sets add features that cannot change
-        a ranking.
+        Largest size whose set is searched. Larger sets add features that cannot
+        change a ranking.
     tie : float
         Rounding: a set is better if its criterion is lower by more than this.
     """
@@ -272,8 +275,9 @@ class BestSets:
         self.most = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on: whether removals from, and additions to, the best set have
-        # been compared. The greedy path has already compared the additions.
+        # By size, from 1 on: whether removals from, and additions to, the best
+        # set have been compared. The greedy path has already compared the
+        # additions.
         self._is_pruned = [False] * len(greedy)
         self._is_grown = [True] * len(greedy)
 
@@ -287,8 +291,8 @@ class BestSets:
     def prune(self, size: int) -> bool:
         """Remove a feature from the best set of a size, if that gives a better set of the size below.
 
-        Return whether it does. Of equal removals, that of the last column counts. A set
-        whose removals were compared before is not compared again.
+        Return whether it does. Of equal removals, that of the last column
+        counts. A set whose removals were compared before is not compared again.
         """
         pinned = len(self._rules.pinned)
         if self._is_pruned[size - 1] or size <= max(1, pinned):
@@ -349,8 +353,8 @@ class BestSets:
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is the set's criterion up to rounding: it rejects most sets before they
-        are selected.
+        ``cost`` is the set's criterion up to rounding: it rejects most sets
+        before they are selected.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -396,8 +400,8 @@ class BestSets:
 class GroupSearch:
     """Leave-query-out criterion after adding a group to a selection, or removing one.
 
-    In this search, selection, candidates and criteria refer to groups, by position;
-    weights refer to features.
+    In this search, selection, candidates and criteria refer to groups, by
+    position; weights refer to features.
 
     Parameters
     ----------
@@ -407,10 +411,11 @@ class GroupSearch:
 
     Notes
     -----
-    The criterion of a selection with a group is exactly that of the union: the columns
-    of the group are selected one after another, and removed again. With t features
-    selected and Q queries, a group of b columns costs O(b Q (t + b)²) besides the
-    products of its columns; single features are compared at once, as without groups.
+    The criterion of a selection with a group is exactly that of the union: the
+    columns of the group are selected one after another, and removed again. With
+    t features selected and Q queries, a group of b columns costs O(b Q (t +
+    b)²) besides the products of its columns; single features are compared at
+    once, as without groups.
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
@@ -423,8 +428,8 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
 
-        Groups of one feature are compared together. Each other group is added to the
-        selection to compute its criterion.
+        Groups of one feature are compared together. Each other group is added
+        to the selection to compute its criterion.
         """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
@@ -444,8 +449,8 @@ class GroupSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
         selected = self.selected
-        # From the last group to the first, so that the earlier groups need not be
-        # selected again.
+        # From the last group to the first, so that the earlier groups need not
+        # be selected again.
         costs = [
             self._criterion_of(selected[:position] + selected[position + 1 :])
             for position in reversed(range(len(selected)))

@@ -32,8 +32,8 @@ class SelectedRows(Protocol):
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
-        Output array for the products of the next feature with all features, if there
-        are no Gram matrices.
+        Output array for the products of the next feature with all features, if
+        there are no Gram matrices.
     """
 
     @property
@@ -52,8 +52,8 @@ class SelectedRows(Protocol):
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains the products of the selected feature with all features,
-        over all queries of all shards.
+        ``total`` (n,) contains the products of the selected feature with all
+        features, over all queries of all shards.
         """
 
 
@@ -66,13 +66,14 @@ class SolvedRows:
         Gram matrices of the queries, if they exist.
     regularization : float
     arrays : sequence of ndarray
-        Arrays of the :meth:`shapes`, with the blocks first and the queries of a block
-        last.
+        Arrays of the :meth:`shapes`, with the blocks first and the queries of a
+        block last.
 
     Notes
     -----
-    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t
-    (n - t) numbers of each Gram matrix, and 2 t² numbers for the systems.
+    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t
+    reads t (n - t) numbers of each Gram matrix, and 2 t² numbers for the
+    systems.
     """
 
     def __init__(
@@ -111,20 +112,21 @@ class SolvedRows:
     ) -> None:
         """Solve the systems of the selected feature in each query, and update the remaining features.
 
-        ``total`` (n,) are the feature's products with all features over all queries,
-        and ``remaining`` the columns that are not selected. ``for_each_block`` calls a
-        function for slices of the blocks of queries, in threads.
+        ``total`` (n,) are the feature's products with all features over all
+        queries, and ``remaining`` the columns that are not selected.
+        ``for_each_block`` calls a function for slices of the blocks of queries,
+        in threads.
         """
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
         selected = np.array(self.selected)
         totals = np.array(self._totals)
-        # The earlier features in ascending order, so that rows of Gram matrices are
-        # read in order.
+        # The earlier features in ascending order, so that rows of Gram matrices
+        # are read in order.
         ascending = np.argsort(selected[:-1])
-        # Whole Gram matrices have rows of all features; otherwise row a is that of the
-        # a-th selected feature.
+        # Whole Gram matrices have rows of all features; otherwise row a is that
+        # of the a-th selected feature.
         places = selected if self._whole else np.arange(t + 1)
         inverse, diagonal = self._factor
 
@@ -160,9 +162,9 @@ class DelayedRows:
 
     Notes
     -----
-    (n - p)² + 2 np numbers per query for p delayed steps. Step t reads at most 2 p (n - t) of them, and every
-    p-th step reads and writes (n - t)². Without Gram matrices p is k, because there are no matrices to
-    update.
+    (n - p)² + 2 np numbers per query for p delayed steps. Step t reads at most
+    2 p (n - t) of them, and every p-th step reads and writes (n - t)². Without
+    Gram matrices p is k, because there are no matrices to update.
     """
 
     def __init__(
@@ -172,8 +174,9 @@ class DelayedRows:
 
         ``gram`` are the Gram matrices of the queries; None if only rows are computed.
         """
-        # γ, d and pivots of the delayed steps, the two matrices of pairs of features,
-        # and the products of the next feature, for data without whole Gram matrices.
+        # γ, d and pivots of the delayed steps, the two matrices of pairs of
+        # features, and the products of the next feature, for data without whole
+        # Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
         self._whole = gram is not None
         self._gram = following if gram is None else gram
@@ -182,8 +185,8 @@ class DelayedRows:
         self._regularization = regularization
         self._n_delayed_steps = 0
         self.selected: list[int] = []
-        # The columns of the matrices, ascending. Before the first update there are no
-        # matrices, and entries are read from the Gram matrices.
+        # The columns of the matrices, ascending. Before the first update there
+        # are no matrices, and entries are read from the Gram matrices.
         self._columns_by_place: Ints = np.arange(rows.shape[1])
         self._has_matrices = False
 
@@ -191,9 +194,10 @@ class DelayedRows:
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products.
 
-        γ, d and pivots are those of up to ``delay`` steps, whose changes are applied
-        later. S - T and V have an entry for each pair of the features that remain after
-        these steps. A path of k steps that ends before needs no such entries.
+        γ, d and pivots are those of up to ``delay`` steps, whose changes are
+        applied later. S - T and V have an entry for each pair of the features
+        that remain after these steps. A path of k steps that ends before needs
+        no such entries.
         """
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
@@ -220,19 +224,20 @@ class DelayedRows:
     ) -> None:
         """Update the remaining features with a selected feature, and store its changes as another delayed step.
 
-        ``total`` (n,) are the feature's products with all features over all queries,
-        and ``remaining`` the columns that are not selected. ``for_each_block`` calls a
-        function for slices of the blocks of queries, in threads.
+        ``total`` (n,) are the feature's products with all features over all
+        queries, and ``remaining`` the columns that are not selected.
+        ``for_each_block`` calls a function for slices of the blocks of queries,
+        in threads.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
-        # The place of each column in the matrices, which only have the columns that
-        # remained at the last update.
+        # The place of each column in the matrices, which only have the columns
+        # that remained at the last update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
         places = np.searchsorted(self._columns_by_place, remaining)
-        # Before the first update there are no matrices, and the Gram matrices or their
-        # last row are read instead.
+        # Before the first update there are no matrices, and the Gram matrices
+        # or their last row are read instead.
         h = self._n_delayed_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
@@ -318,9 +323,9 @@ class JointPairs:
 
     Notes
     -----
-    A comparison costs O(Q b³) for a group of b features, independent of the selection;
-    selecting a feature costs a further O(Q p) for p pairs of features within groups,
-    which take O(Q p) memory.
+    A comparison costs O(Q b³) for a group of b features, independent of the
+    selection; selecting a feature costs a further O(Q p) for p pairs of
+    features within groups, which take O(Q p) memory.
     """
 
     def __init__(
@@ -332,8 +337,8 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        ``groups`` have several of the n columns each, and ``blocks`` is the number of
-        blocks of queries. ``empty`` allocates an array of a size.
+        ``groups`` have several of the n columns each, and ``blocks`` is the
+        number of blocks of queries. ``empty`` allocates an array of a size.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -360,9 +365,9 @@ class JointPairs:
     ) -> None:
         """Update the pairs after the selection of a feature.
 
-        ``delayed`` has the changes by all selected features, and ``step`` is the
-        position of this feature among them. ``for_each_block`` calls a function for
-        slices of the blocks.
+        ``delayed`` has the changes by all selected features, and ``step`` is
+        the position of this feature among them. ``for_each_block`` calls a
+        function for slices of the blocks.
         """
         self._is_remaining[feature] = False
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs

@@ -24,8 +24,8 @@ from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 
 _PROGRESS_TEXT = "permuting residuals"
-# Permutations between two partial results. They share the computations that do not
-# depend on the labels.
+# Permutations between two partial results. They share the computations that do
+# not depend on the labels.
 _MAX_PERMUTATIONS = 16
 # Scores of up to this size are allocated without asking how much memory is free.
 _UNCHECKED_BYTES = 1e8
@@ -38,8 +38,9 @@ _MOST_PRODUCTS = 2e7
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     """Score the centred documents by the empty model and by each of k models, shape (k + 1, m).
 
-    ``coefs`` are the weights (n,) of the models. The scores of the empty model are 0.
-    The array is in memory up to half of the memory limit, beyond it in a file.
+    ``coefs`` are the weights (n,) of the models. The scores of the empty model
+    are 0. The array is in memory up to half of the memory limit, beyond it in a
+    file.
     """
     limit = budget() / 2
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
@@ -72,8 +73,8 @@ class ResidualTest:
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
         """Compute the path, and the scores of the documents by the model before each step.
 
-        ``paths`` has the products of features and labels in each query. Raises a
-        ParameterError for a ``cost`` of pairs without ties.
+        ``paths`` has the products of features and labels in each query. Raises
+        a ParameterError for a ``cost`` of pairs without ties.
         """
         if not cost.ties:
             raise ParameterError(
@@ -110,16 +111,17 @@ class ResidualTest:
         """Return by how much a step, from 0, reduces the error with each permutation of the residuals, shape (P,).
 
         The residuals are those of the model before the step. ``orders`` are P
-        permutations of the m documents. The labels of a permutation are the scores of
-        that model plus the permuted residuals.
+        permutations of the m documents. The labels of a permutation are the
+        scores of that model plus the permuted residuals.
         """
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
-        # With costs or random candidates, the step depends on all steps before, so the
-        # path is computed again. Otherwise one comparison of features is enough.
+        # With costs or random candidates, the step depends on all steps before,
+        # so the path is computed again. Otherwise one comparison of features is
+        # enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
@@ -138,8 +140,8 @@ class ResidualTest:
     def _best_drops(self, targets: Floats, step: int) -> Floats:
         """Return by how much the best feature reduces the error with each of P label vectors, shape (P,).
 
-        ``targets`` (m, P) are the label vectors. What does not depend on them is
-        computed once.
+        ``targets`` (m, P) are the label vectors. What does not depend on them
+        is computed once.
         """
         paths = self._paths
         # The changes of each target's error by each feature, after the selected ones.
@@ -173,8 +175,9 @@ class ResidualTest:
 
         Notes
         -----
-        Query q has the Gram matrix G and the products r with a target, over all queries
-        T and t. Without query q, the weights of the selected features S are w = A⁻¹ (t
+        Query q has the Gram matrix G and the products r with a target, over all
+        queries T and t. Without query q, the weights of the selected features S
+        are w = A⁻¹ (t
         - r)_S with A = (T - G)_SS + λI, and the weights that predict feature j from
         them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
 
@@ -193,8 +196,8 @@ class ResidualTest:
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
-            # In the held-out query: the squares of all features, and their products
-            # with the residual target.
+            # In the held-out query: the squares of all features, and their
+            # products with the residual target.
             square = np.diagonal(G, axis1=1, axis2=2)
             product = block_products
             # In the other queries: the numerator and the denominator of the weight.

@@ -58,8 +58,9 @@ class SomeQueries:
     Attributes
     ----------
     statistics : Statistics
-        Starting point of a path. A row of the matrices and of their sum is undefined
-        until :meth:`fill` copies it; a path of k features reads k rows.
+        Starting point of a path. A row of the matrices and of their sum is
+        undefined until :meth:`fill` copies it; a path of k features reads k
+        rows.
     source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         The Gram matrices of all queries.
     queries : ndarray
@@ -99,8 +100,8 @@ class WithoutQueries(SomeQueries):
     def fill(self, row: int) -> None:
         """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
 
-        Also fill the same row and column of their total. Rows are filled when a path
-        needs them.
+        Also fill the same row and column of their total. Rows are filled when a
+        path needs them.
         """
         statistics = self.statistics
         blocks = self.queries // BLOCK
@@ -147,10 +148,11 @@ class SummedPaths:
 
     Notes
     -----
-    O(mn²) once for m documents with n features. A path of k features on Q queries then
-    takes O(Qnk) to copy the required parts of the Gram matrices, or O(Qn²) for k of at
-    least n / 2, and O(Qnk²). Each thread has copies of its own; if there is too little
-    memory for all copies, they are in unnamed files.
+    O(mn²) once for m documents with n features. A path of k features on Q
+    queries then takes O(Qnk) to copy the required parts of the Gram matrices,
+    or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has copies of
+    its own; if there is too little memory for all copies, they are in unnamed
+    files.
     """
 
     def __init__(
@@ -162,8 +164,8 @@ class SummedPaths:
     ) -> None:
         """Compute the products of features and labels in each query.
 
-        Paths have the ``regularization`` λ and these ``rules``. ``cost`` is the loss of
-        a pair of documents.
+        Paths have the ``regularization`` λ and these ``rules``. ``cost`` is the
+        loss of a pair of documents.
         """
         self.regularization = regularization
         self.rules = rules
@@ -201,8 +203,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps on all but a few queries.
 
-        ``first`` are features to start with; the path then ends with the feature after
-        them.
+        ``first`` are features to start with; the path then ends with the
+        feature after them.
         """
         with self._buffer(self.n_queries) as buffer:
             return self._path(self._statistics_without(queries, buffer), first)
@@ -240,8 +242,8 @@ class SummedPaths:
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            # Without a test whether the list is empty: another thread could take the
-            # last buffer after the test.
+            # Without a test whether the list is empty: another thread could
+            # take the last buffer after the test.
             buffer = unused.pop()
         except IndexError:
             buffer = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
@@ -253,13 +255,13 @@ class SummedPaths:
     def _statistics_of(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of some queries, whose numbers are in ascending order.
 
-        Their Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row
-        by row when a path needs them.
+        Their Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1,
+        BLOCK), row by row when a path needs them.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels, and the row of the labels; other rows
-        # are filled when needed.
+        # The squares of all features and labels, and the row of the labels;
+        # other rows are filled when needed.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -279,8 +281,9 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of all queries but a few, ``queries``.
 
-        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by
-        row when a path needs them. This is faster than gathering all other queries.
+        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK),
+        row by row when a path needs them. This is faster than gathering all
+        other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -294,8 +297,8 @@ class SummedPaths:
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        # Gram matrices are only made for rows that are needed, with the sums of all
-        # queries less these few.
+        # Gram matrices are only made for rows that are needed, with the sums of
+        # all queries less these few.
         statistics = Statistics(
             query_products=(squares, rights, labels), total=total, gram=buffer
         )
@@ -343,8 +346,8 @@ class SummedPaths:
         feature_squares, former_rights, former_squares = statistics.query_products
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
-        # The products of features and labels, placed by block and position in the
-        # block; padding is 0.
+        # The products of features and labels, placed by block and position in
+        # the block; padding is 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
@@ -371,8 +374,8 @@ class SummedPaths:
             Features to start with; the path then ends with the feature after them.
         """
         rules = self.rules
-        # With first features, these are pinned, and one more is selected. If the rules
-        # pin more features, it is the next pinned one.
+        # With first features, these are pinned, and one more is selected. If
+        # the rules pin more features, it is the next pinned one.
         if first is not None:
             rules = replace(
                 rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1
@@ -405,8 +408,8 @@ class SummedPaths:
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return the errors of all queries with the features ``first`` (Q,), and with each other feature added (Q, n).
 
-        No documents are needed: one shard's state of a greedy path is started with the
-        statistics of all queries, and the features are selected in it.
+        No documents are needed: one shard's state of a greedy path is started
+        with the statistics of all queries, and the features are selected in it.
         """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)

@@ -32,16 +32,16 @@ from rankstudio.engine.support.work import Waiting, finish
 class SummedRows(QueryData):
     """Rows of a loss that are not stored: only the Gram matrix of each query is.
 
-    Everything that follows from these matrices is computed as for rows in memory.
-    Access to the centred rows raises a TypeError.
+    Everything that follows from these matrices is computed as for rows in
+    memory. Access to the centred rows raises a TypeError.
     """
 
     @classmethod
     def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
         """Return rows that have only the Gram matrices of their queries, in ``statistics``, and no features."""
         n = statistics.total.shape[0] - 1
-        # The features are a view of a single 0, so that they have a shape but take no
-        # memory.
+        # The features are a view of a single 0, so that they have a shape but
+        # take no memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
         rows.shared.of(KnownStatistics).by_layout["blocks", DEFAULT_COST] = statistics
         return rows
@@ -112,9 +112,9 @@ def summed_rows(
 
     Notes
     -----
-    One pass over several shards, O(mn²) for m documents with n features. The matrices
-    take O(Qn²) for Q queries: in memory up to half of the memory limit, otherwise in an
-    unnamed file.
+    One pass over several shards, O(mn²) for m documents with n features. The
+    matrices take O(Qn²) for Q queries: in memory up to half of the memory
+    limit, otherwise in an unnamed file.
     """
     if not data.several:
         rows = PairRows.of(data.whole("Exact search"), cost)
@@ -129,8 +129,8 @@ def summed_rows(
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     """Return the rows whose squared errors are the loss of pairs, with progress events.
 
-    They are cached with the data. For several shards, the rows have no features, only
-    the Gram matrix of each query.
+    They are cached with the data. For several shards, the rows have no
+    features, only the Gram matrix of each query.
     """
     if not data.several:
         return summed_rows(data, cost)
@@ -143,14 +143,14 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     """Compute the statistics of all queries, shard by shard, with progress events.
 
-    They are the features' squares and products with the labels in each query, the Gram
-    matrices of the queries, and their sum. The arrays are in memory, or in files if
-    they are large.
+    They are the features' squares and products with the labels in each query,
+    the Gram matrices of the queries, and their sum. The arrays are in memory,
+    or in files if they are large.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
-    # The arrays of all queries take at most half of the memory limit; beyond it, they
-    # are in files.
+    # The arrays of all queries take at most half of the memory limit; beyond
+    # it, they are in files.
     limit = budget() / 2
     blocks = -(-Q // BLOCK)  # rounded up
     scratch = Scratch(Room(lambda: limit))
@@ -170,8 +170,9 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of all queries, so it is
-            # split where the next one begins. `lane` is the position in a block.
+            # A block of the shard may straddle two blocks of all queries, so it
+            # is split where the next one begins. `lane` is the position in a
+            # block.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
@@ -184,8 +185,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         totals[index] = total
 
     yield from data.visited(add, "adding up products of features")
-    # Sums are added in a fixed order, so that the result does not depend on the order
-    # of the shards' ends.
+    # Sums are added in a fixed order, so that the result does not depend on the
+    # order of the shards' ends.
     tree = TreeSum()
     for total in totals:
         tree.add((total,))

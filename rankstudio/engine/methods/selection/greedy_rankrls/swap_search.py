@@ -39,22 +39,22 @@ def swap_features(
 
     Notes
     -----
-    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in
-    O(Q n k³) for Q queries. The search ends, because each round reduces the criterion,
-    and the number of sets is finite.
+    Each round evaluates all k (n - k) swaps exactly and carries out the best
+    one, in O(Q n k³) for Q queries. The search ends, because each round reduces
+    the criterion, and the number of sets is finite.
     """
     search.move_to(selected)
     criterion = search.criterion()
     while True:
         best = criterion - tie
         better = None
-        # From the last position to the first, so that the search need not select the
-        # earlier features again.
+        # From the last position to the first, so that the search need not
+        # select the earlier features again.
         for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:
                 continue
-            # The feature at this position is removed. The criterion with another one
-            # added is that after the swap of the two.
+            # The feature at this position is removed. The criterion with
+            # another one added is that after the swap of the two.
             rest = selected[:position] + selected[position + 1 :]
             candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:

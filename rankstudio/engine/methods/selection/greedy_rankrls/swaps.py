@@ -48,8 +48,8 @@ def swap_criteria(
 
     Notes
     -----
-    No model is trained: each row is one comparison of a search at the selection without
-    the feature, O(Qk⁴ + Qck³) in total from Gram matrices of Q queries.
+    No model is trained: each row is one comparison of a search at the selection
+    without the feature, O(Qk⁴ + Qck³) in total from Gram matrices of Q queries.
     """
     swapped = np.empty((len(selected), candidates.size))
     without = np.empty(len(selected))
@@ -58,8 +58,8 @@ def swap_criteria(
     search.move_to(selected)
     criterion = search.criterion()
     added = search.costs(candidates)
-    # From the last feature to the first, so that the earlier features need not be
-    # selected again.
+    # From the last feature to the first, so that the earlier features need not
+    # be selected again.
     for position in reversed(range(len(selected))):
         search.move_to(selected[:position] + selected[position + 1 :])
         without[position] = search.criterion()
@@ -91,8 +91,8 @@ def group_swap_criteria(
     criterion : float
         Criterion of the selection, summed over documents.
     swapped : dict
-        Criterion after the swap, by the positions of the removed and the added group;
-        at least one of the two has several features.
+        Criterion after the swap, by the positions of the removed and the added
+        group; at least one of the two has several features.
     """
     inside = groups.containing(selected)
     # Only swaps with a group of several features are asked for.
@@ -105,8 +105,8 @@ def group_swap_criteria(
     )
     search.move_to(inside)
     criterion = search.criterion()
-    # Without one of the groups, the cost of adding each other group is the criterion of
-    # a swap.
+    # Without one of the groups, the cost of adding each other group is the
+    # criterion of a swap.
     for position in reversed(range(len(inside))):
         removed = inside[position]
         added = [group for group in outside if is_joint[removed] or is_joint[group]]
@@ -121,8 +121,8 @@ def group_swap_criteria(
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the duration of `swap_criteria` on one thread."""
-    # For each query and each removed feature: k² k / 2 products for the inverse without
-    # it, and k² for each candidate. A product takes about a nanosecond.
+    # For each query and each removed feature: k² k / 2 products for the inverse
+    # without it, and k² for each candidate. A product takes about a nanosecond.
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
 
@@ -130,9 +130,9 @@ def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
     """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
-    It uses Gram matrices of the queries, unless these are large, or else the columns of
-    the documents. :class:`SummedRows` have only Gram matrices, so these are always
-    used.
+    It uses Gram matrices of the queries, unless these are large, or else the
+    columns of the documents. :class:`SummedRows` have only Gram matrices, so
+    these are always used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
         SummedRows,

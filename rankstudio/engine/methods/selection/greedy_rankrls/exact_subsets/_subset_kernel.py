@@ -4,23 +4,24 @@ For a set S with A = T[S, S] + λI and w = A^-1 t[S], the training error is
 
     L(S) = sum_q ||e_q||² = J(S) - λ w'w,    J(S) = y'y - t[S]'w,                                     (1)
 
-and the leave-query-out error sum_q ||(I - H_q)^-1 e_q||² (Pahikkala et al. 2010,
-theorem 3.1) is at least L(S), because 0 <= H_q < I. A prefix P of t features keeps for
-every feature j, with L L' = T[P, P] + λI,
+and the leave-query-out error sum_q ||(I - H_q)^-1 e_q||² (Pahikkala et al.
+2010, theorem 3.1) is at least L(S), because 0 <= H_q < I. A prefix P of t
+features keeps for every feature j, with L L' = T[P, P] + λI,
 
     p_j = L^-1 T[P, j]    z_j = L^-T p_j    s_j = T[j, j] + λ - p_j'p_j    g_j = t_j - p_j'L^-1 t[P]
     q_j = z_j'z_j         h_j = w'z_j                                                                  (2)
 
-so that L(P + j) takes O(1): with β = g_j / s_j the weights are [w - β z_j; β]. To
-append feature b takes two products of length t for every j, with v = L^-1 z_b and γ_j =
-(T[b, j] - p_b'p_j) / s_b:
+so that L(P + j) takes O(1): with β = g_j / s_j the weights are [w - β z_j; β].
+To append feature b takes two products of length t for every j, with v = L^-1
+z_b and γ_j = (T[b, j] - p_b'p_j) / s_b:
 
     s_j -= γ_j² s_b    g_j -= γ_j g_b    q_j += γ_j² (q_b + 1) - 2 γ_j v'p_j
     h_j += β γ_j (q_b + 1) - γ_j h_b - β v'p_j                                                         (3)
 
-Every set that begins with a prefix is a subset of U, the prefix with all features after
-it. With μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ_i (σ_i + 2λ) /
-(σ_i + λ)² <= σ_i / (σ_i + μ) for every eigenvalue σ_i, hence
+Every set that begins with a prefix is a subset of U, the prefix with all
+features after it. With μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue
+of T, σ_i (σ_i + 2λ) / (σ_i + λ)² <= σ_i / (σ_i + μ) for every eigenvalue σ_i,
+hence
 
     L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
 
@@ -28,9 +29,9 @@ With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by
 M[c, c]. A subset of U without d of the features after the prefix has at least J_μ(U)
 plus the d-th smallest of these increases.  (5)
 
-M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features
-of U. Features are in the order in which the search branches; the features of an item,
-which are added together, are adjacent.
+M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the
+features of U. Features are in the order in which the search branches; the
+features of an item, which are added together, are adjacent.
 """
 
 from __future__ import annotations
@@ -66,23 +67,23 @@ def _append(
 ) -> None:
     """Append feature b to a prefix of t features, and update the numbers of the features from ``first`` on.
 
-    A prefix are the features with which the sets of a search begin. For each further
-    feature, ``prefix`` has the numbers from which the training error with it follows in
-    O(1), by the number of features so far. They change by (3) of the module's
-    docstring. ``total`` (n + 1, n + 1) are the products of features and labels.
-    ``work`` is two vectors of length t, two of length n, and L, to which a row is
-    appended.
+    A prefix are the features with which the sets of a search begin. For each
+    further feature, ``prefix`` has the numbers from which the training error
+    with it follows in O(1), by the number of features so far. They change by
+    (3) of the module's docstring. ``total`` (n + 1, n + 1) are the products of
+    features and labels. ``work`` is two vectors of length t, two of length n,
+    and L, to which a row is appended.
     """
-    # By number of features in the prefix, and by further feature; the last one is the
-    # error with the squared length of the weights.
+    # By number of features in the prefix, and by further feature; the last one
+    # is the error with the squared length of the weights.
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
     v = work[1]
     along = work[2]  # T[b, j] - p_b'p_j
     across = work[3]  # v'p_j
-    # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of
-    # the a-th feature.
+    # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a,
+    # b_a] of the a-th feature.
     factor = work[4:]
     for a in range(t - 1, -1, -1):
         z[a] = p[a, b]
@@ -149,10 +150,10 @@ def _factorise_without(
 ) -> None:
     """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    S are the first t of the features ``chosen``. T_q = T - G_q and t_q = t - r_q are
-    the totals without query q: products of features, and of features and labels.
-    ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The diagonal entries of L are
-    inverted.
+    S are the first t of the features ``chosen``. T_q = T - G_q and t_q = t -
+    r_q are the totals without query q: products of features, and of features
+    and labels. ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The diagonal
+    entries of L are inverted.
     """
     # Products over all queries, by branching order; those of each query, by column.
     total, gram, columns, _ = totals
@@ -171,8 +172,8 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
-        # Row a of L by Cholesky's method, with the forward substitution in the same
-        # pass.
+        # Row a of L by Cholesky's method, with the forward substitution in the
+        # same pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -198,9 +199,9 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of the forward substitution for each
-    query; a back substitution gives the weights w_q. The error is y_q'y_q - 2 w_q'r_q +
-    w_q'G_q w_q with the query's own products.
+    ``space`` has the factor L and the solution of the forward substitution for
+    each query; a back substitution gives the weights w_q. The error is y_q'y_q
+    - 2 w_q'r_q + w_q'G_q w_q with the query's own products.
     """
     # The products of each query, by column, and the columns in branching order.
     _, gram, columns, _ = totals
@@ -241,8 +242,8 @@ def _left_out_error(
 ) -> float:
     """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
 
-    ``chosen`` (≥ t,) are the features, ``totals`` the products over all queries and in
-    each query, and ``by_query`` has shape (blocks, BLOCK).
+    ``chosen`` (≥ t,) are the features, ``totals`` the products over all queries
+    and in each query, and ``by_query`` has shape (blocks, BLOCK).
     """
     error = 0.0
     for k in range(by_query.shape[0]):
@@ -257,10 +258,10 @@ def _left_out_error(
 def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to a model.
 
-    The matrix is [M, t; t', y'y]: the products M of the features, t of features and
-    labels, and y'y of the labels. Swept on all features, it becomes [-M^-1, w; w',
-    error] with the weights w = M^-1 t. Swept on some features, it has these numbers for
-    the model of those.
+    The matrix is [M, t; t', y'y]: the products M of the features, t of features
+    and labels, and y'y of the labels. Swept on all features, it becomes [-M^-1,
+    w; w', error] with the weights w = M^-1 t. Swept on some features, it has
+    these numbers for the model of those.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -282,8 +283,9 @@ def _sweep(matrix: Floats, c: int) -> None:
 def _take_out(matrix: Floats, c: int) -> None:
     """Remove feature c from the model of a swept matrix, in place.
 
-    The matrix (n + 1, n + 1) is [-M, w; w', J_μ], with the inverse M of the features in
-    the model, their weights w and the error J_μ. Rows of other features are 0.
+    The matrix (n + 1, n + 1) is [-M, w; w', J_μ], with the inverse M of the
+    features in the model, their weights w and the error J_μ. Rows of other
+    features are 0.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -310,12 +312,13 @@ def _bound(
 ) -> float:
     """Return a lower bound of the error of all sets with ``n_to_choose`` of the items from ``item`` on.
 
-    An item is a feature or a group of features; ``starts`` (items + 1,) are the first
-    features of items. ``matrix`` is the swept matrix of the model with all these items,
-    whose error is the smallest. Removing an item increases the error at least by the
-    greatest increase without one of its features, its cost. If d items have to be
-    removed, the error increases at least by the d-th smallest cost. This is the
-    (n_to_choose + 1)-th greatest one, so only as many are stored in ``greatest``.
+    An item is a feature or a group of features; ``starts`` (items + 1,) are the
+    first features of items. ``matrix`` is the swept matrix of the model with
+    all these items, whose error is the smallest. Removing an item increases the
+    error at least by the greatest increase without one of its features, its
+    cost. If d items have to be removed, the error increases at least by the
+    d-th smallest cost. This is the (n_to_choose + 1)-th greatest one, so only
+    as many are stored in ``greatest``.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -343,8 +346,9 @@ def _begin_bound(
 ) -> None:
     """Write to ``matrix`` the swept matrix of the forced items and all items from ``item`` on.
 
-    The swept matrix has the inverse of T + μI for the features of these items, their
-    weights, and the error J_μ in the last entry. ``total`` and ``matrix`` are (n + 1, n
+    The swept matrix has the inverse of T + μI for the features of these items,
+    their weights, and the error J_μ in the last entry. ``total`` and ``matrix``
+    are (n + 1, n
     + 1), and ``starts`` (items + 1,) are the first features of items.
     """
     n = total.shape[0] - 1
@@ -380,11 +384,12 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    A prefix are the ``length`` items with which a set begins. The first ``n_forced``
-    items come before it: they belong to every set of ``size`` items. A bound is that of
-    the errors of all sets with the prefix. An item is a feature or a group, and
-    ``starts`` (items + 1,) are the first features of items. The results are rows of
-    ``prefixes`` (rows, length) and ``bounds`` (rows,).
+    A prefix are the ``length`` items with which a set begins. The first
+    ``n_forced`` items come before it: they belong to every set of ``size``
+    items. A bound is that of the errors of all sets with the prefix. An item is
+    a feature or a group, and ``starts`` (items + 1,) are the first features of
+    items. The results are rows of ``prefixes`` (rows, length) and ``bounds``
+    (rows,).
     """
     # Products over all queries, and the costs of items.
     total, _, _, prices = totals
@@ -415,8 +420,8 @@ def branches(
         if within and depth < length:
             if spent[depth] + prices[item] <= budget:
                 spent[depth + 1] = spent[depth] + prices[item]
-                # Element by element: assigning the whole matrix takes 3 s more to
-                # compile.
+                # Element by element: assigning the whole matrix takes 3 s more
+                # to compile.
                 for i in range(n + 1):
                     for j in range(n + 1):
                         matrices[depth + 1, i, j] = matrices[depth, i, j]
@@ -424,8 +429,8 @@ def branches(
                 chosen_items[depth] = item + 1
                 continue
         else:
-            # Too few items or too high a bound, also for later items, or a complete
-            # prefix: go one level up.
+            # Too few items or too high a bound, also for later items, or a
+            # complete prefix: go one level up.
             if within and depth == length:
                 for d in range(length):
                     prefixes[count, d] = chosen_items[d]
@@ -442,11 +447,12 @@ def branches(
 def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
     """Return whether a set is better than the best one so far, which is row 0 of ``output``.
 
-    ``columns`` are the set's features, ascending, and ``error`` is its criterion. Of
-    sets with equal errors, the first in lexicographic order of the columns is better.
+    ``columns`` are the set's features, ascending, and ``error`` is its
+    criterion. Of sets with equal errors, the first in lexicographic order of
+    the columns is better.
     """
-    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
-    # and whether the table was too small.
+    # Sets, their criteria and deviations, and three counts: sets kept, sets
+    # evaluated, and whether the table was too small.
     sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
         return True
@@ -464,8 +470,8 @@ def _deviation(
 ) -> tuple[float, float]:
     """Return the sum over queries of d_q = error_q(S) - error_q(reference), and its standard error.
 
-    ``by_query`` and ``reference`` (blocks, BLOCK) are the errors of the two sets in
-    each query; both are 0 for the queries that pad the last block.
+    ``by_query`` and ``reference`` (blocks, BLOCK) are the errors of the two
+    sets in each query; both are 0 for the queries that pad the last block.
     """
     difference = 0.0
     squares = 0.0
@@ -482,16 +488,16 @@ def _deviation(
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
-    ``chosen`` (≥ t,) are the features, in branching order. Without a reference set in
-    the ``task``, a set qualifies if it is the best so far. With one, it qualifies if it
-    is not significantly worse than the reference.
+    ``chosen`` (≥ t,) are the features, in branching order. Without a reference
+    set in the ``task``, a set qualifies if it is the best so far. With one, it
+    qualifies if it is not significantly worse than the reference.
     """
     numbers, n_queries, reference, space, by_query = task
-    # λ, the rounding of a criterion, and by how many standard errors a set may be worse
-    # than the reference.
+    # λ, the rounding of a criterion, and by how many standard errors a set may
+    # be worse than the reference.
     regularization, _, _, _, _, tie, n_deviations = numbers
-    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
-    # and whether the table was too small.
+    # Sets, their criteria and deviations, and three counts: sets kept, sets
+    # evaluated, and whether the table was too small.
     sets, values, counts = output
     error = _left_out_error(chosen, t, totals, regularization, space, by_query)
     sorted_columns = np.empty(t, np.int64)
@@ -511,8 +517,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
             return
         counts[0] = 0
     else:
-        # Otherwise sets are collected, unless they are significantly worse; a full
-        # table is an overflow.
+        # Otherwise sets are collected, unless they are significantly worse; a
+        # full table is an overflow.
         difference, deviation = _deviation(by_query, reference, n_queries)
         if difference > n_deviations * deviation + tie:
             return
@@ -532,10 +538,10 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 def _limit(task: Task, output: Found) -> float:
     """Return the training error up to which the exact criterion of a set is computed.
 
-    The training error is a lower bound of the criterion. The limit is the greatest
-    criterion that the task allows. If the task searches only the best set, without a
-    reference, it is at most the criterion of the best set so far. The rounding error of
-    a bound is added.
+    The training error is a lower bound of the criterion. The limit is the
+    greatest criterion that the task allows. If the task searches only the best
+    set, without a reference, it is at most the criterion of the best set so
+    far. The rounding error of a bound is added.
     """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
@@ -563,11 +569,11 @@ def _judge_last(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts`` (items + 1,) are the first features
-    of items. ``spent`` is the cost of the prefix, and ``chosen`` has its features. The
-    exact criterion of a set is only computed if its training error, a lower bound, is
-    small enough. Sets that qualify are stored in ``output``. The search ends if
-    ``stop[0]`` is not 0.
+    An item is a feature or a group, and ``starts`` (items + 1,) are the first
+    features of items. ``spent`` is the cost of the prefix, and ``chosen`` has
+    its features. The exact criterion of a set is only computed if its training
+    error, a lower bound, is small enough. Sets that qualify are stored in
+    ``output``. The search ends if ``stop[0]`` is not 0.
     """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]
@@ -575,16 +581,16 @@ def _judge_last(
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
-        # All features of the last item but its last one are appended; the error with
-        # that one takes O(1).
+        # All features of the last item but its last one are appended; the error
+        # with that one takes O(1).
         n_chosen = t
         for b in range(starts[last_item], starts[last_item + 1] - 1):
             _append(b, n_chosen, b, total, prefix, work)
             chosen[n_chosen] = b
             n_chosen += 1
         b = starts[last_item + 1] - 1
-        # The training error is a lower bound of the criterion; only sets within the
-        # limit are evaluated.
+        # The training error is a lower bound of the criterion; only sets within
+        # the limit are evaluated.
         if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, output):
             if stop[0] != 0:
                 return
@@ -615,10 +621,10 @@ def _append_item(
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
     """Return the numbers of a prefix without features, in arrays for up to ``max_features`` features.
 
-    Row t of an array is for a prefix of t features. p (rows, n) are the products of
-    each further feature with the prefix. From s, g, q and h (rows, n), the training
-    error with one more feature follows. J_ww (rows, 2) has the error and the squared
-    length of the weights.
+    Row t of an array is for a prefix of t features. p (rows, n) are the
+    products of each further feature with the prefix. From s, g, q and h (rows,
+    n), the training error with one more feature follows. J_ww (rows, 2) has the
+    error and the squared length of the weights.
     """
     n = total.shape[0] - 1
     p = np.empty((max_features + 1, n))
@@ -648,11 +654,11 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
 
-    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, the
-    rounding errors of a bound and of a criterion, and the number of standard errors by
-    which a set may differ from the reference. Without a reference, ``output`` starts
-    with the best known set, whose criterion is another limit. The search ends early if
-    ``stop[0]`` becomes nonzero.
+    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate,
+    the rounding errors of a bound and of a criterion, and the number of
+    standard errors by which a set may differ from the reference. Without a
+    reference, ``output`` starts with the best known set, whose criterion is
+    another limit. The search ends early if ``stop[0]`` becomes nonzero.
     """
     total = totals[0]
     prices = totals[3]
@@ -686,8 +692,8 @@ def search(
     if n_wanted >= 3:
         _begin_bound(forced, chosen_items[0], total, starts, ridge, matrices[0])
     # Depth-first: chosen_items[depth] is the next item to try at a depth,
-    # matrices[depth] its swept matrix. Bounds are only computed with three or more
-    # items to choose; the last item is chosen by _judge_last.
+    # matrices[depth] its swept matrix. Bounds are only computed with three or
+    # more items to choose; the last item is chosen by _judge_last.
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
         n_left = n_wanted - depth
@@ -701,8 +707,8 @@ def search(
                 task, output
             )
         if within and n_left > 1:
-            # Take the item if the budget allows, and go one level deeper; its swept
-            # matrix starts as a copy.
+            # Take the item if the budget allows, and go one level deeper; its
+            # swept matrix starts as a copy.
             if spent[depth] + prices[item] <= budget:
                 ends[depth + 1] = _append_item(
                     item, starts[item], t, chosen, starts, total, prefix, work
@@ -717,9 +723,9 @@ def search(
                             matrices[depth, i, j] = matrices[depth - 1, i, j]
                 continue
         else:
-            # The last item is chosen in all ways at once. Without `within`, later items
-            # of this level have too few items after them or too high a bound, too.
-            # Either way, go one level up.
+            # The last item is chosen in all ways at once. Without `within`,
+            # later items of this level have too few items after them or too
+            # high a bound, too. Either way, go one level up.
             if within:
                 _judge_last(
                     item,
@@ -735,8 +741,8 @@ def search(
                     stop,
                 )
             depth -= 1
-        # Go on with the next item of this level; the sets after it are without the
-        # current item.
+        # Go on with the next item of this level; the sets after it are without
+        # the current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
                 _take_out_item(matrices[depth], chosen_items[depth], starts)

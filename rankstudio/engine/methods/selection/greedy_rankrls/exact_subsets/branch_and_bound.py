@@ -72,8 +72,8 @@ class Branches:
     Attributes
     ----------
     forced : list of ndarray
-        Positions of the items with which the sets of each branch begin, in order of the
-        branches' bounds.
+        Positions of the items with which the sets of each branch begin, in
+        order of the branches' bounds.
     bounds : ndarray
         Lower bound of the criterion of each branch's sets, ascending.
     sets : list of int
@@ -88,9 +88,9 @@ class Branches:
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     """Return the branches that may contain a set of a size with a criterion up to a limit.
 
-    A branch are the sets that begin with the same items, in the problem's order of
-    items; an item is a feature or a group of them. Branches are in order of their lower
-    bounds.
+    A branch are the sets that begin with the same items, in the problem's order
+    of items; an item is a feature or a group of them. Branches are in order of
+    their lower bounds.
     """
     free = problem.most - problem.n_forced
     n_wanted = size - problem.n_forced
@@ -125,8 +125,8 @@ def _bounds(
 ) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
 
-    Shapes are (p, length) for p prefixes, and (p,). A bound is that of the criterion of
-    all sets of ``size`` items that begin with the prefix.
+    Shapes are (p, length) for p prefixes, and (p,). A bound is that of the
+    criterion of all sets of ``size`` items that begin with the prefix.
     """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
@@ -161,8 +161,9 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    A job is the search of one branch. At its end, also if the caller closes it early,
-    the generator sets ``stop[0]`` to 1, which ends the jobs, and waits for them.
+    A job is the search of one branch. At its end, also if the caller closes it
+    early, the generator sets ``stop[0]`` to 1, which ends the jobs, and waits
+    for them.
 
     Yields
     ------
@@ -172,8 +173,8 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
             for first in range(0, count, _BRANCHES_PER_ROUND):
-                # A round ends when all its jobs have ended; meanwhile, the caller can
-                # show progress.
+                # A round ends when all its jobs have ended; meanwhile, the
+                # caller can show progress.
                 last = min(count, first + _BRANCHES_PER_ROUND)
                 waiting = {
                     executor.submit(job, number) for number in range(first, last)
@@ -196,21 +197,22 @@ def search_size(
 ) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed early, ``state`` has the best set of the branches
-    searched so far, and ``state.lower`` stays a valid bound.
+    When the generator is closed early, ``state`` has the best set of the
+    branches searched so far, and ``state.lower`` stays a valid bound.
 
     Notes
     -----
-    Branches are searched in order of their bounds. Once a bound exceeds the best
-    criterion, so do all later bounds, and the best set is proved. Branches of one round
-    start from the same best set, so that result and counts do not depend on the number
-    of threads. Sets whose criteria are equal up to rounding are all evaluated, and the
-    result is the set whose columns are first in lexicographic order.
+    Branches are searched in order of their bounds. Once a bound exceeds the
+    best criterion, so do all later bounds, and the best set is proved. Branches
+    of one round start from the same best set, so that result and counts do not
+    depend on the number of threads. Sets whose criteria are equal up to
+    rounding are all evaluated, and the result is the set whose columns are
+    first in lexicographic order.
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
-    # The bound before the search: without open branches, the known best set is already
-    # proved.
+    # The bound before the search: without open branches, the known best set is
+    # already proved.
     state.lower = (
         min(state.criterion, float(branches.bounds[0]))
         if branches.forced
@@ -235,8 +237,8 @@ def search_size(
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
-        # The kernel's output starts with the best set so far, so that it only keeps
-        # sets as good.
+        # The kernel's output starts with the best set so far, so that it only
+        # keeps sets as good.
         if state.columns:
             sets[0, : len(state.columns)] = state.columns
             numbers[0, 0] = state.criterion
@@ -263,8 +265,8 @@ def search_size(
             state.seconds = perf_counter() - began
             if n_done is not None:
                 _merge(problem, state, searched)
-                # Branches are in order of their bounds, so the next one has the lowest
-                # of the open ones.
+                # Branches are in order of their bounds, so the next one has the
+                # lowest of the open ones.
                 next_bound = (
                     float(branches.bounds[n_done])
                     if n_done < branches.bounds.size
@@ -288,8 +290,8 @@ def search_size(
         state.share = 1.0
         state.lower = state.criterion
     finally:
-        # Reached after an early close, too: the jobs end, and their best set still
-        # counts.
+        # Reached after an early close, too: the jobs end, and their best set
+        # still counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)
@@ -301,8 +303,8 @@ def _merge(
 ) -> None:
     """Update the state with the results of the searched branches, and remove them from ``searched``.
 
-    Branches are merged in order of their numbers, so that ties do not depend on which
-    one ended first.
+    Branches are merged in order of their numbers, so that ties do not depend on
+    which one ended first.
     """
     for number in sorted(searched):
         sets, numbers, counts = searched.pop(number)

@@ -20,8 +20,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_pro
     SubsetProblem,
 )
 
-# Room for the sets of a branch; a branch with more sets is searched again with more
-# room.
+# Room for the sets of a branch; a branch with more sets is searched again with
+# more room.
 _ROWS = 1024
 
 
@@ -34,8 +34,8 @@ class NearSets:
     columns : list of tuple of int
         Columns of each set.
     criteria, deviations : list of float
-        Criterion of each set, and the standard error of its difference from the best
-        set's criterion.
+        Criterion of each set, and the standard error of its difference from the
+        best set's criterion.
     n_evaluated : int
         Number of sets whose criterion was computed.
     done : bool
@@ -62,9 +62,9 @@ def search_near(
 ) -> Generator[None, None, None]:
     """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    "Close" means that the difference of the errors is at most ``deviations`` standard
-    errors, which follow from the differences in the queries. Yields None whenever the
-    state may have changed.
+    "Close" means that the difference of the errors is at most ``deviations``
+    standard errors, which follow from the differences in the queries. Yields
+    None whenever the state may have changed.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ def search_near(
 
         Uses the limits and arrays of the enclosing function.
         """
-        # The table of sets has a fixed number of rows. If it is too small, the branch
-        # is searched again with a larger one.
+        # The table of sets has a fixed number of rows. If it is too small, the
+        # branch is searched again with a larger one.
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            # The numbers of stored and of evaluated sets, and whether the table was too
-            # small.
+            # The numbers of stored and of evaluated sets, and whether the table
+            # was too small.
             counts = np.zeros(3, dtype=np.int64)
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(

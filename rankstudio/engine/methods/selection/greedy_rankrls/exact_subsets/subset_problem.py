@@ -53,8 +53,8 @@ class SubsetProblem:
     ridge : float
         μ of the bounds.
     slack : float
-        Maximum error of a bound, due to rounding and to a ridge larger than that of the
-        equations.
+        Maximum error of a bound, due to rounding and to a ridge larger than
+        that of the equations.
     tie : float
         Criteria with at most this difference are equal.
     budget : float
@@ -84,14 +84,14 @@ class SubsetProblem:
     ) -> Self:
         """Prepare the search for the rows ``data``, whose squared errors are the loss.
 
-        For the default loss the rows are the documents. ``regularization`` is λ.
-        ``groups`` are features that are added together, and ``rules`` say which groups
-        are required or allowed.
+        For the default loss the rows are the documents. ``regularization`` is
+        λ. ``groups`` are features that are added together, and ``rules`` say
+        which groups are required or allowed.
 
         Notes
         -----
-        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the
-        order of n features.
+        O(mn²) for the Gram matrices, which are cached with the data, and O(n³)
+        for the order of n features.
         """
         Q = data.ptr.size - 1
         if not data.has_statistics:
@@ -133,8 +133,8 @@ class SubsetProblem:
             Groups that are required or allowed, and their costs.
         """
         n = total.shape[0] - 1
-        # Groups whose features are constant in all queries are only in the search if
-        # they are pinned.
+        # Groups whose features are constant in all queries are only in the
+        # search if they are pinned.
         varying = np.diagonal(total)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
@@ -144,16 +144,16 @@ class SubsetProblem:
             if int(i) not in forced
         ]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
-        # The greatest eigenvalue σ of these features' matrix. It has to be an upper
-        # bound, so the eigenvalue's rounding, a few n eps, is added.
+        # The greatest eigenvalue σ of these features' matrix. It has to be an
+        # upper bound, so the eigenvalue's rounding, a few n eps, is added.
         greatest = (
             float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9)
             if pool.size
             else 0.0
         )
         ridge, ridge_excess = _ridge(regularization, greatest)
-        # The order in which the search branches, and the columns of the items in this
-        # order.
+        # The order in which the search branches, and the columns of the items
+        # in this order.
         order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
@@ -165,8 +165,8 @@ class SubsetProblem:
             ([0], np.cumsum([len(groups.groups[item]) for item in items]))
         )
         labels = float(total[n, n])
-        # How much a computed bound may be above the exact one: because μ may be larger,
-        # and by rounding.
+        # How much a computed bound may be above the exact one: because μ may be
+        # larger, and by rounding.
         slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items=items,
@@ -210,8 +210,8 @@ class SubsetProblem:
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
         """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
 
-        ``columns`` are those of the data. The arrays of the problem have the columns in
-        another order, that of the search.
+        ``columns`` are those of the data. The arrays of the problem have the
+        columns in another order, that of the search.
         """
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
@@ -226,9 +226,9 @@ class SubsetProblem:
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the numbers that the kernel's search for sets needs, in its order.
 
-        Sets are evaluated up to a criterion of ``limit``, and may be worse than a
-        reference by at most ``deviations`` standard errors. The others are λ, μ, the
-        budget, and the rounding errors of a bound and of a criterion.
+        Sets are evaluated up to a criterion of ``limit``, and may be worse than
+        a reference by at most ``deviations`` standard errors. The others are λ,
+        μ, the budget, and the rounding errors of a bound and of a criterion.
         """
         return (
             self.regularization,
@@ -287,8 +287,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     )
     sets = 0
     size = forced
-    # Sizes are added until there are too many sets; the message names the last size
-    # that was possible.
+    # Sizes are added until there are too many sets; the message names the last
+    # size that was possible.
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
@@ -314,10 +314,11 @@ def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
     A bound is the error of ridge regression with μ in place of λ. With σ =
-    ``greatest``, the greatest eigenvalue of the features' Gram matrix, μ = λ² / (2λ +
-    σ) gives a lower bound of the criterion, so that nothing has to be subtracted. If
-    this μ is so small that rounding would dominate, μ is larger. The share is then the
-    maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to σ.
+    ``greatest``, the greatest eigenvalue of the features' Gram matrix, μ = λ² /
+    (2λ + σ) gives a lower bound of the criterion, so that nothing has to be
+    subtracted. If this μ is so small that rounding would dominate, μ is larger.
+    The share is then the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i
+    from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -330,8 +331,8 @@ def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     excess = (
         ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
     )
-    # Between two points, which are 0.7 % apart, neither term changes by more than 0.7
-    # %, so 2 % is enough.
+    # Between two points, which are 0.7 % apart, neither term changes by more
+    # than 0.7 %, so 2 % is enough.
     return ridge, float(max(0.0, excess.max())) + 0.02 * float(
         (ridge / (values + ridge))[excess.argmax()]
     )
@@ -346,11 +347,12 @@ def _order(
 ) -> list[int]:
     """Order the free items, groups of features, for the search: the most useful ones first.
 
-    A backward elimination drops the item without which the training error increases
-    least, again and again. The returned order is the opposite one. So sets that lack
-    several of the first items have large bounds, and are soon excluded. ``total`` (n +
-    1, n + 1) are the products of features and labels, labels last. ``forced`` items are
-    never eliminated, and ``ridge`` is that of the bounds.
+    A backward elimination drops the item without which the training error
+    increases least, again and again. The returned order is the opposite one. So
+    sets that lack several of the first items have large bounds, and are soon
+    excluded. ``total`` (n + 1, n + 1) are the products of features and labels,
+    labels last. ``forced`` items are never eliminated, and ``ridge`` is that of
+    the bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}

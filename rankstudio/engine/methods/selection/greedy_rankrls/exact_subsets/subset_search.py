@@ -40,9 +40,9 @@ def search_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search the best set of each size, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, contain the sets of greedy search improved by swaps.
-    Then the sizes are searched one after the other. If the caller closes the generator
-    early, all yielded states stay valid.
+    The first states, one per size, contain the sets of greedy search improved
+    by swaps. Then the sizes are searched one after the other. If the caller
+    closes the generator early, all yielded states stay valid.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def prove_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
-    At first, each state has a set of its size with the set's criterion. At the end, it
-    has the best set. ``lower`` is a bound below which no set's criterion is; at the
-    end, it equals the criterion.
+    At first, each state has a set of its size with the set's criterion. At the
+    end, it has the best set. ``lower`` is a bound below which no set's
+    criterion is; at the end, it equals the criterion.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -76,8 +76,8 @@ def prove_sizes(
     # Each size with the next smaller one, None for the first.
     for smaller, state in zip([None, *sizes], sizes, strict=False):
         if smaller is not None and not smaller.columns and smaller.done:
-            # The budget allows no set with one feature less, so it allows none of this
-            # size, either.
+            # The budget allows no set with one feature less, so it allows none
+            # of this size, either.
             state.done = True
             state.lower = state.criterion
             yield state
@@ -110,11 +110,11 @@ def best_path(
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size. The features of a set are in the order of the
-        previous set, followed by new ones in column order.
+        Progress, then one step per size. The features of a set are in the order
+        of the previous set, followed by new ones in column order.
     """
-    # Good sets first, by the greedy path and by swaps: the lower their criteria, the
-    # more branches are excluded.
+    # Good sets first, by the greedy path and by swaps: the lower their
+    # criteria, the more branches are excluded.
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
     # One search per size that has sets, starting from the best set known.
@@ -130,8 +130,8 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
-    # All sizes are proved together; the state of each one contains its best set at the
-    # end.
+    # All sizes are proved together; the state of each one contains its best set
+    # at the end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -144,8 +144,8 @@ def best_path(
         common = [group for group in selected if group in groups]
         best_selected = sets.of_size(state.size).selected
         selected = (*common, *(group for group in groups if group not in common))
-        # The set of greedy search or swaps may be the best one already. It keeps its
-        # order of selection.
+        # The set of greedy search or swaps may be the best one already. It
+        # keeps its order of selection.
         if set(selected) == set(best_selected):
             selected = best_selected
         else:
