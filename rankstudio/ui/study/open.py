@@ -155,12 +155,12 @@ class OpenController(Controller):
         """
         paths = self._choose(parent, self._folder())
         kinds = {path: kind_of(Path(path)) for path in paths}
-        others = [path for path in paths if kinds[path] in ("", "study", "plan")]
+        refused_paths = [path for path in paths if kinds[path] in ("", "study", "plan")]
         text = tr(
             "{file} is not data: choose a folder with folds, or a file of documents."
         )
-        problem = text.format(file=Path(others[0]).name) if others else ""
-        return [path for path in paths if path not in others], problem
+        problem = text.format(file=Path(refused_paths[0]).name) if refused_paths else ""
+        return [path for path in paths if path not in refused_paths], problem
 
     def _folder(self) -> str:
         """Return the folder of the data that were opened last, or the home folder."""
