@@ -30,9 +30,10 @@ FOLDERS = (
 KINDS = ("vague", "generic", "tuples", "splats", "nested", "docs", "width")
 
 # The most that a package may have: vague and generic names in percent of its local names and parameters;
-# tuples, splats, nested expressions and docstrings per 1,000 lines; characters per line, of code, comments and
-# docstrings. Limits only go down; that of the width goes up where explanations are added, whose lines are longer
-# than those of code, as long as all of the program has at most 36. A folder that is not listed has those of the folder around it, and a new one those of new code.
+# tuples, splats, nested expressions and docstrings per 1,000 lines; characters per line,
+# of code, comments and docstrings. Limits only go down; that of the width goes up where
+# explanations are added, whose lines are longer than those of code, as long as all of the
+# program has at most 36. A folder that is not listed has those of the folder around it, and a new one those of new code.
 LIMITS: dict[str, tuple[float, ...]] = {
     "": (0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 36.0),
     "rankstudio/engine/support": (0.5, 8.0, 0.0, 0.0, 0.0, 0.0, 33.5),
