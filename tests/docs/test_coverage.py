@@ -47,6 +47,7 @@ def test_the_page_has_rows_of_all_four_sources(coverage: ModuleType, page: str) 
     assert len({row.item for row in rows}) == len(rows), "an item is listed twice"
 
 
+@pytest.mark.shipped
 def test_files_are_there_and_tests_reach_the_code(
     coverage: ModuleType, page: str
 ) -> None:

@@ -89,6 +89,7 @@ def test_the_origin_says_what_was_trained_on_and_how_it_was_chosen_and_has_no_me
 
 
 @pytest.mark.ability("exports")
+@pytest.mark.ability("search_engines")
 def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_room(
     tmp_path: Path,
 ) -> None:

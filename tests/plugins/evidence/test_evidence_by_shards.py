@@ -51,7 +51,6 @@ from rankstudio.plugins.evidence.set_changes import changes_of
 from rankstudio.plugins.evidence.shapley_shares import shapley_steps
 from rankstudio.plugins.evidence.stability_selection import stability_steps
 from rankstudio.plugins.evidence.step_significance import significance_steps
-from rankstudio.plugins.queries.query_paths import query_paths
 
 NOT_NUMBERS = {"seconds"}
 """Fields that no two computations share."""
@@ -141,8 +140,11 @@ def test_matrices_beyond_the_memory_limit_are_in_a_file(tmp_path: Path) -> None:
 
 
 @given(untied(fewest_queries=7))
+@pytest.mark.ability("queries")
 def test_every_function_gives_the_numbers_of_data_in_memory(problem: Problem) -> None:
     """Catches a part of the documents, rows that are not there, and statistics of another loss."""
+    from rankstudio.plugins.queries.query_paths import query_paths
+
     data, n = grouped(problem), problem.X.shape[1]
     method = GreedyRankRLS(n, problem.regularization)
     space = SubsetSpace(n, problem.regularization)

@@ -139,6 +139,7 @@ def test_the_selection_of_a_run_is_that_of_its_model(study: Path, answer) -> Non
     assert sum(row["selected"] for row in first["features"]) == 2 and first["fold"] == 1
 
 
+@pytest.mark.ability("report")
 def test_the_set_to_look_at_is_said_first_and_in_the_report(
     study: Path, tmp_path: Path, answer, done
 ) -> None:

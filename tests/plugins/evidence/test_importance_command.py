@@ -150,6 +150,7 @@ def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -
     assert naming("2 3 features NDCG@3 8 queries").search(done(command).out)
 
 
+@pytest.mark.ability("report")
 def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     folder: Path, tmp_path: Path, answer, done, monkeypatch
 ) -> None:

@@ -344,6 +344,7 @@ def test_the_command_says_documents(tmp_path: Path, done) -> None:
     assert shares == {f: by_hand[f - 1] for f in shares}
 
 
+@pytest.mark.ability("report")
 def test_a_study_and_its_report_say_documents(tmp_path: Path, done) -> None:
     table = table_of_objects(tmp_path)
     study = str(tmp_path / "s.rankstudio")
@@ -357,6 +358,7 @@ def test_a_study_and_its_report_say_documents(tmp_path: Path, done) -> None:
     assert "halves of the queries" not in report
 
 
+@pytest.mark.ability("permutation")
 def test_permuted_labels_are_of_all_documents(tmp_path: Path, done) -> None:
     table = table_of_objects(tmp_path)
     words = ["permute", table, "--no-queries", "--k", "1", "--permutations", "3"]

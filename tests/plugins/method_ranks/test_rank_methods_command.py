@@ -96,6 +96,7 @@ def test_a_study_given_twice_counts_once(five_datasets, answer):
     json.dumps(ranking)
 
 
+@pytest.mark.ability("report")
 def test_the_report_has_a_section_where_it_is_on_several_datasets(
     five_datasets, tmp_path, done
 ):
