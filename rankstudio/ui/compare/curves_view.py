@@ -205,7 +205,7 @@ class CurvesView(Panel):
         """
         # A model is identified by its run, its values on the axes, and its coordinate
         # on the path (a number of features, or a round).
-        model = (key, choice.values, choice.place)
+        model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)
             for number, points in enumerate(self._points)

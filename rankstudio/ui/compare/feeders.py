@@ -214,7 +214,7 @@ class PairedTests(Controller):
         self._tests: dict[Pair, PairedComparison] = {}
         # Each comparison is a job of its own: a path that the slider needs waits for
         # one of them at most.
-        self._demand = OnDemand(
+        self._test_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -235,7 +235,7 @@ class PairedTests(Controller):
     @Slot()
     def update(self) -> None:
         """Test the runs that are ticked now."""
-        self._demand.update()
+        self._test_demand.update()
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
@@ -304,7 +304,7 @@ class PairedTests(Controller):
 
         def keep(test: PairedComparison) -> None:
             self._tests[pair] = test
-            self._demand.update()
+            self._test_demand.update()
 
         text = tr("Testing run {waiting} against run {reference}").format(
             waiting=key, reference=reference
@@ -334,7 +334,7 @@ class PairedTests(Controller):
     @Slot()
     def _forget_all(self) -> None:
         """Forget all tests: in another study the same numbers belong to other runs."""
-        self._demand.forget()
+        self._test_demand.forget()
         self._tests = {}
         self.groups = ()
         self.changed.emit()
@@ -359,7 +359,7 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        self._demand = OnDemand(
+        self._curves_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -384,7 +384,7 @@ class CurvesFeeder(Controller):
     @Slot()
     def update(self) -> None:
         """Show the curves of the runs that are ticked now."""
-        self._demand.update()
+        self._curves_demand.update()
         if self._view.isVisible():
             self._mark()
 
@@ -508,7 +508,7 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        self._demand = OnDemand(
+        self._view_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -532,7 +532,7 @@ class ViewFeeder(Controller):
     @Slot()
     def update(self) -> None:
         """Update the visible view if anything that it depends on has changed."""
-        self._demand.update()
+        self._view_demand.update()
 
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
@@ -784,7 +784,7 @@ class ViewFeeder(Controller):
     @Slot()
     def _forget(self) -> None:
         """Update the view anew: in another study the same numbers belong to other runs."""
-        self._demand.forget()
+        self._view_demand.forget()
         self.update()
 
     @Slot()

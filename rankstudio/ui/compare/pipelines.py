@@ -192,7 +192,10 @@ class Pipelines:
             for label in dataset_labels:
                 for position, plan in enumerate(plans):
                     judged_plan = self._judged(plan, label)
-                    if dataset == judged_plan.data or not judged_plan.entry.given:
+                    if (
+                        dataset == judged_plan.data
+                        or not judged_plan.entry.learns_nothing
+                    ):
                         rows.append(self._row(self._at(judged_plan, dataset), position))
         return rows
 
@@ -208,7 +211,7 @@ class Pipelines:
         adapted = self._at(plan, form.data)
         return (
             adapted
-            if adapted.entry.given
+            if adapted.entry.learns_nothing
             else adapted.changed(columns={**form.columns, "label": label})
         )
 

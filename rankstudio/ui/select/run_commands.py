@@ -68,7 +68,7 @@ class MemoryForecast(QObject):
 
         # The memory is estimated again if the key has changed after one of the signals
         # `on`: other data, another plan, or other limits.
-        self._demand = OnDemand(
+        self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,

@@ -319,7 +319,7 @@ class RunController(PageController):
             or choice.values is None
         ):
             return None, 0
-        return record.combination_of(choice.values), choice.place or 0
+        return record.combination_of(choice.values), choice.x_value or 0
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
@@ -521,7 +521,7 @@ class RunController(PageController):
             return
 
         # Without a k, each fold has its own best model; the mark is at the first k.
-        k = choice.place if choice.place is not None else int(mean.x_values[0])
+        k = choice.x_value if choice.x_value is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.select(combination, k)
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)

@@ -145,7 +145,9 @@ Empty if some of the models cannot be measured.
 
 def is_chosen_on_validation(plan: Plan) -> bool:
     """Return whether values of the validation queries choose the model of a fold."""
-    return not (plan.entry.given or plan.select_by == CRITERION or plan.leaves_out)
+    return not (
+        plan.entry.learns_nothing or plan.select_by == CRITERION or plan.leaves_out
+    )
 
 
 def cross_fitted_values(

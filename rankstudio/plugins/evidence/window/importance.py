@@ -127,7 +127,7 @@ class Importance(QObject):
         return model is not None and self.part is model.fold.vali
 
     @property
-    def _known(self) -> _Known | None:
+    def _importance(self) -> _Known | None:
         """Importance of the shown model on the shown part and by the shown measure, so far.
 
         It is made on first use. None if the model was not learned from features, or the
@@ -152,13 +152,13 @@ class Importance(QObject):
     @property
     def found(self) -> PermutationImportance | None:
         """The importance found of the shown model."""
-        analysis = self._known
+        analysis = self._importance
         return analysis.found if analysis is not None else None
 
     @property
     def progress(self) -> Progress:
         """State of the permutations of the shown model."""
-        analysis = self._known
+        analysis = self._importance
         if analysis is None:
             return Progress.ABSENT
         if analysis.found is not None:
@@ -170,7 +170,7 @@ class Importance(QObject):
     @property
     def seconds(self) -> float:
         """Estimated seconds of the permutations; infinity for models without an estimate."""
-        analysis = self._known
+        analysis = self._importance
         if analysis is None or not analysis.step.linear:
             return inf
         return (
@@ -183,7 +183,7 @@ class Importance(QObject):
     @Slot()
     def look(self) -> None:
         """Follow the shown model; stop a computation for another one."""
-        if self._working is not None and self._working is not self._known:
+        if self._working is not None and self._working is not self._importance:
             self.stop()
         self.changed.emit()
         if self.wanted():
@@ -193,7 +193,7 @@ class Importance(QObject):
     @Slot()
     def start(self) -> None:
         """Permute the features of the shown model."""
-        analysis = self._known
+        analysis = self._importance
         if analysis is None or analysis.found is not None:
             return
         analysis.stopped = False
@@ -251,7 +251,7 @@ class Importance(QObject):
         is_done = self._work.state is SimulationState.DONE
 
         # `_known` is another one if another model, part or measure is shown by now.
-        if self._latest is not None and is_done and analysis is self._known:
+        if self._latest is not None and is_done and analysis is self._importance:
             analysis.found = self._latest
             self._keep(analysis.step, analysis.found)
         else:
@@ -302,7 +302,7 @@ class Importance(QObject):
 
     def _read(self) -> None:
         """Read the stored importance of the shown model from its study, in the background, once."""
-        analysis = self._known
+        analysis = self._importance
         location = self._place()
         if analysis is None or location is None:
             return

@@ -322,7 +322,7 @@ class AblationFeeder(QObject):
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0
         self._is_begun = False
-        self._demand = OnDemand(
+        self._ablation_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,
@@ -343,7 +343,7 @@ class AblationFeeder(QObject):
         models : dict of int to Chosen
             Models by the number of the fold.
         """
-        self._demand.forget()
+        self._ablation_demand.forget()
         self._request = request
         self._plan = plan
         self._models = models
@@ -367,7 +367,7 @@ class AblationFeeder(QObject):
         self._n_models = len(self._waiting_models)
         if not self._waiting_models:
             self._panel.clear(tr("These models have no features to leave out."))
-        elif plan.entry.given:
+        elif plan.entry.learns_nothing:
             self._panel.clear(
                 tr(
                     "These models were read from files, so they cannot be trained again without a feature."
@@ -378,11 +378,11 @@ class AblationFeeder(QObject):
 
     def stop(self) -> None:
         """Stop the training for now."""
-        self._demand.stop()
+        self._ablation_demand.stop()
 
     def go_on(self) -> None:
         """Continue the training, if it has begun and is not complete."""
-        self._demand.update()
+        self._ablation_demand.update()
 
     @Slot()
     def _begin_training(self) -> None:
