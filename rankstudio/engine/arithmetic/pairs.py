@@ -416,6 +416,7 @@ class Violations:
             last,
             out,
         )
+        # Each document has the weight of its query's pairs.
         if pairs.document_weight is not None:
             rows = slice(int(pairs.ptr[first]), int(pairs.ptr[last]))
             out[rows] *= pairs.document_weight[rows]

@@ -215,6 +215,8 @@ def _fold_model(
     if run.plan.entry.selects:
         order = _positions(model, result.selected)
     else:
+        # Sets of one feature each. The effect is the completeness of a set: how much
+        # the ranking changes if its features are masked.
         single_features = yield from model.steps(
             [(index,) for index in range(columns.size)]
         )

@@ -634,9 +634,11 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished folds, or its method selects no features.
+        Return None if the run has no finished folds, or its method selects no features:
+        the view of stability is cleared then, with the reason as its text.
         """
         record = self._record
+        # The run by the measures in use, without its measures on a sealed test part.
         folds = (
             _sorted_folds(self._scope.measured.view(record))
             if record is not None

@@ -702,7 +702,7 @@ class CurvesPanel(Panel):
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
 
-            # A double click on a point, or Enter, chooses its model.
+            # With `confirms`, a double click on a point, or Enter, chooses its model.
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 

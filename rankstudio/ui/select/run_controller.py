@@ -217,10 +217,10 @@ class RunController(PageController):
 
         # Whether there is a validation part, of the files or from inner folds, on which
         # models are measured.
-        measured = bool(plan.inner) or any(
+        has_validation = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
-        mapped = self._heat.arrange(plan, measured)
+        mapped = self._heat.arrange(plan, has_validation)
 
         # Empty curves for the plan of the view.
         self.curves.begin(
@@ -238,8 +238,9 @@ class RunController(PageController):
 
         # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
-        left_out = plan.leaves_out or self._left_out.shown
-        self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
+        # Left-out queries or pairs are measured by the plan, or because the user asks.
+        has_left_out = plan.leaves_out or self._left_out.shown
+        self.curves.set_measured(has_validation, has_left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
 

@@ -284,9 +284,7 @@ class ColumnsReader:
                 names[i] for i in roles.features if i not in feature_columns
             ),
             remarks=tuple(text.format(column=name) for name in numbering),
-            role_columns=header.used()[
-                :3
-            ],  # of query, label and part; features follow
+            role_columns=header.used()[:3],  # of query, label and part; features follow
         )
 
 
