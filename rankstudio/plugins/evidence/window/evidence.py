@@ -463,8 +463,8 @@ class Evidence(QObject):
         if (
             best is None
             or not best.sizes
-            or self._proved(self._state_by_key[self._key])
-        ):  # type: ignore[index] # something is found
+            or self._proved(self._state_by_key[self._key])  # type: ignore[index] # something is found
+        ):
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
         n_searched = sum(size.share * size.n_sets for size in best.sizes)
         share_searched = n_searched / sum(size.n_sets for size in best.sizes)
