@@ -133,7 +133,7 @@ def commands() -> Iterator[list[str]]:
     from rankstudio.engine.methods.catalog import methods
 
     for entry in sorted(methods(), key=lambda entry: (entry.key != FIRST, entry.key)):
-        if entry.given or entry.lacking or entry.origin is not None:
+        if entry.learns_nothing or entry.lacking or entry.origin is not None:
             continue
         options = {parameter.option for parameter in entry.parameters}
         words = [

@@ -106,7 +106,7 @@ def _steps(entry: Method) -> str:
     score = entry.candidate_score
     compared = f" Candidate score: {score.title}." if score else ""
     groups = f" {entry.group_rule}" if entry.group_rule else ""
-    if entry.given:
+    if entry.learns_nothing:
         return "No parameters."
     return f"{steps} {entry.criterion.name}.{compared}{groups}{extra}"
 

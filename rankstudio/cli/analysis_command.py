@@ -25,8 +25,8 @@ from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.progress_bar import LiveLine, preparation
 from rankstudio.cli.run_options import (
     METAVARS,
-    add_choices,
-    add_reading,
+    add_method_options,
+    add_reading_options,
     fold_of_data,
     plan_from,
 )
@@ -265,9 +265,9 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     _add_data(parser)
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    add_reading(parser)
+    add_reading_options(parser)
     add_column_options(parser.add_argument_group("columns of tables"))
-    add_choices(parser)
+    add_method_options(parser)
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:

@@ -80,10 +80,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_input_and_output(parser.add_argument_group("data and output"))
     add_worker_options(parser)
     add_memory_option(parser)
-    add_choices(parser)
+    add_method_options(parser)
 
 
-def add_choices(parser: argparse.ArgumentParser) -> None:
+def add_method_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of method, model selection and parameters.
 
     The parser keeps parameters under names with a prefix, such as "parameter_",
@@ -130,7 +130,7 @@ def add_costs(
     )
 
 
-def add_reading(parser: Any) -> None:
+def add_reading_options(parser: Any) -> None:
     """Add the options of reading and dividing the data, which are fields of a plan."""
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)

@@ -24,7 +24,7 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import sparse_rows
 
 N_FEATURES = 9
-ENTRIES = [entry for entry in methods() if not (entry.lacking or entry.given)]
+ENTRIES = [entry for entry in methods() if not (entry.lacking or entry.learns_nothing)]
 RANKERS = [entry for entry in ENTRIES if not entry.selects]
 CHOOSERS = ("MAP", "MAP", "NDCG@5", "criterion", "leave-query-out MAP")
 FORMATS = ("ranklib", "svmrank", "python", "c", "sql", "solr")

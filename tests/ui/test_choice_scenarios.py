@@ -150,7 +150,7 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(
         ran.session.show_fold(fold)
         settle(ran)
         found[fold] = smallest_of(ran)
-        assert curves.smallest.isHidden() == (found[fold] is None)
+        assert curves.smallest_button.isHidden() == (found[fold] is None)
     fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
     k, best, p = marked
     ran.session.show_fold(fold)
@@ -163,15 +163,15 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(
     plot.hover(pixel(plot, plot.family.smallest.key, k))
     assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
     plot.hover(None)
-    assert f"k = {k}" in curves.smallest.text()
-    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert f"k = {k}" in curves.smallest_button.text()
+    QTest.mouseClick(curves.smallest_button, Qt.MouseButton.LeftButton)
     assert ran.current.model.x_value == k
     assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
-    assert f"k = {best}" in curves.smallest.text()
-    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert f"k = {best}" in curves.smallest_button.text()
+    QTest.mouseClick(curves.smallest_button, Qt.MouseButton.LeftButton)
     assert ran.current.model.x_value == best
     ran.session.show_fold(None)
-    assert curves.smallest.isHidden()
+    assert curves.smallest_button.isHidden()
     assert plot.family.smallest is None
 
 
@@ -189,7 +189,7 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(
     assert (model.key, model.x_value) == (PROBE, 2)
     np.testing.assert_array_equal(ys(ran, PROBE), model.path.validation["MAP"])
     before = ran.session.choice
-    assert (before.values, before.place) == ((0.25,), 2)  # to look is not to choose
+    assert (before.values, before.x_value) == ((0.25,), 2)  # to look is not to choose
     slider = ran.sections.select.curves.slider
     assert slider.value() == 2.0**0.75
     ran.current.choose_inspected()

@@ -104,7 +104,7 @@ def test_arrow_keys_inspect_and_enter_chooses(looked: MainWindow) -> None:
     assert looked.current.shown.inspected.x_value == 3
     QTest.keyClick(path.table, Qt.Key.Key_Return)
     settle(looked)
-    assert (looked.session.choice.place, looked.current.model.x_value) == (3, 3)
+    assert (looked.session.choice.x_value, looked.current.model.x_value) == (3, 3)
     plot = looked.sections.select.curves.criterion_plot
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Right)
@@ -125,7 +125,7 @@ def test_a_double_click_on_a_row_chooses(looked: MainWindow) -> None:
     k = 2 if looked.current.model.x_value != 2 else 3
     click_row(path.table, k - 1, twice=True)
     settle(looked)
-    assert looked.session.choice.place == looked.current.model.x_value == k
+    assert looked.session.choice.x_value == looked.current.model.x_value == k
 
 
 def test_a_click_on_a_point_of_another_curve_shows_its_path_and_a_double_click_chooses(

@@ -282,7 +282,7 @@ def _run_task(
     plan = task.plan
     out = task.out
     store = log_store(args.log)
-    if args.refit and plan.entry.given:
+    if args.refit and plan.entry.learns_nothing:
         raise PlanError(f"--refit: {plan.title} is not trained. Omit --refit.")
     if args.refit and out is None:
         raise PlanError(

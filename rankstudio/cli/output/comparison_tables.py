@@ -222,7 +222,7 @@ def plan_text(plan: Plan) -> str:
     A share of the training queries, if the plan has one, is added at the end.
     """
     ranker = plan.ranker_entry
-    if plan.entry.given:  # scores or models of others have no parameters
+    if plan.entry.learns_nothing:  # scores or models of others have no parameters
         return plan.title
     method = method_text(plan.entry, plan.parameters)
     methods = (

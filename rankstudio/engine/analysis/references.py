@@ -99,7 +99,7 @@ def program_reference() -> Reference:
 
 def method_entries(method: Method) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries of a method's papers; () for rankings of a user."""
-    if method.given:
+    if method.learns_nothing:
         return ()
     # A method of an ability of RankStudio is known even where its folder is absent.
     is_own = method.origin is None or method.origin.kind is OriginKind.ABILITY
@@ -315,7 +315,9 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     bib_entries = [
         bib_entry for plugin in loaded for bib_entry in plugin_entries(plugin)
     ]
-    for bib_entry in bib_entries or [_package_entry(origin.name, origin.version)]:
+    for bib_entry in bib_entries or [
+        _package_entry(origin.name, origin.version_or_checksum)
+    ]:
         yield bib_entry, use
 
 

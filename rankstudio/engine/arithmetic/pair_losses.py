@@ -189,8 +189,8 @@ class _SquaresAtScores(_LossOfAllPairs):
         degrees = self.pairs.lower[rows] + self.pairs.higher[rows]
         out[rows] = degrees * values[rows] - sums[0, rows] - sums[1, rows]
         out[rows] *= self.bend
-        if self.pairs.query_weight is not None:
-            out[rows] *= self.pairs.query_weight[rows]
+        if self.pairs.document_weight is not None:
+            out[rows] *= self.pairs.document_weight[rows]
 
 
 class _LogisticAtScores(_LossOfAllPairs):

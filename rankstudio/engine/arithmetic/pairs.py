@@ -100,7 +100,7 @@ class Pairs(Queries):
 
     Attributes
     ----------
-    query_weight : ndarray of shape (m,) or None
+    document_weight : ndarray of shape (m,) or None
         Weight of the pairs of each document's query.
     level : ndarray of shape (m,)
         Index of each document's label among the distinct labels of its query, from 0.
@@ -114,7 +114,7 @@ class Pairs(Queries):
     O(m log m) for the preparation.
     """
 
-    query_weight: Floats | None = None
+    document_weight: Floats | None = None
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Pairs(Queries):
         """Rank the labels of each query; short queries are sorted by the kernels."""
         super().__init__(ptr, executor, workers)
         if weighting is not None:
-            self.query_weight = weighting.weights(y, ptr)
+            self.document_weight = weighting.weights(y, ptr)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower = np.empty(y.size)
@@ -152,8 +152,8 @@ class Pairs(Queries):
         """Number of pairs, which is their total weight."""
         return (
             int(self.lower.sum())
-            if self.query_weight is None
-            else dot(self.query_weight, self.lower)
+            if self.document_weight is None
+            else dot(self.document_weight, self.lower)
         )
 
     @cached_property
@@ -200,9 +200,9 @@ class Pairs(Queries):
         all_pairs.logistic_laplacian(
             scores, values, self.ptr, self.lower, self.by_label, first, last, out
         )
-        if self.query_weight is not None:
+        if self.document_weight is not None:
             rows = slice(int(self.ptr[first]), int(self.ptr[last]))
-            out[rows] *= self.query_weight[rows]
+            out[rows] *= self.document_weight[rows]
 
     @cached_property
     def _has_many(self) -> bool:
@@ -273,7 +273,7 @@ class Pairs(Queries):
         little. O(m log m).
         """
         # The faster kernel below cannot weigh pairs.
-        if self.query_weight is not None:
+        if self.document_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
         slopes = np.empty_like(scores)
@@ -309,7 +309,7 @@ class Pairs(Queries):
 
     def weighed(self, sums: Floats) -> Floats:
         """Return sums over the pairs of each document, multiplied by the weight of the pairs."""
-        return sums if self.query_weight is None else sums * self.query_weight
+        return sums if self.document_weight is None else sums * self.document_weight
 
     def _next_order(self, scores: Floats) -> Ints:
         """Return the order for the kernels to start from: the last one, with long queries sorted by score."""
@@ -419,9 +419,10 @@ class Violations:
             last,
             out,
         )
-        if pairs.query_weight is not None:
+        # Each document has the weight of its query's pairs.
+        if pairs.document_weight is not None:
             rows = slice(int(pairs.ptr[first]), int(pairs.ptr[last]))
-            out[rows] *= pairs.query_weight[rows]
+            out[rows] *= pairs.document_weight[rows]
 
     @cached_property
     def _degrees(self) -> Floats:
@@ -433,8 +434,8 @@ class Violations:
         degrees: Floats = self.counts[0] + self.counts[1]
         return (
             degrees
-            if self.pairs.query_weight is None
-            else np.rint(degrees / self.pairs.query_weight)
+            if self.pairs.document_weight is None
+            else np.rint(degrees / self.pairs.document_weight)
         )
 
 

@@ -41,7 +41,12 @@ _ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: headers of small files
 _ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENT_ARRAYS = ("comments", "comment_offsets")
 
-_TEXT_FIELDS = ("feature_names", "left_out", "told_by")
+_STORED_NAMES = {
+    "feature_names": "feature_names",
+    "left_out": "left_out",
+    "role_columns": "told_by",
+}
+"""Name in the cache of each attribute of a table that is a tuple of texts, besides `remarks`."""
 ARRAYS = (*_ARRAY_NAMES, *_COMMENT_ARRAYS)
 """Arrays of a table; comments stand in the order of the file."""
 
@@ -165,11 +170,14 @@ def table_text(
         What else is kept: ``sources``, size and checksum of each source file.
     """
     attributes = {
-        name: getattr(source, name) for name in (*_TEXT_FIELDS, "said", "dense")
+        stored_name: getattr(source, name)
+        for name, stored_name in _STORED_NAMES.items()
     }
     scattered_fields = None if scattered is None else asdict(scattered)
     return {
         **attributes,
+        "said": source.remarks,
+        "dense": source.dense,
         "query_ids": query_ids,
         "scattered": scattered_fields,
         "taken": are_taken,
@@ -205,8 +213,11 @@ def _table_of_arrays(
         feature_ids=feature_ids,
         file_rows=file_rows,
         parts=parts,
-        **{name: tuple(text[name]) for name in _TEXT_FIELDS},
-        said=tuple(text.get("said", ())),
+        **{
+            name: tuple(text[stored_name])
+            for name, stored_name in _STORED_NAMES.items()
+        },
+        remarks=tuple(text.get("said", ())),
         dense=text["dense"],
         scattered=None if text["scattered"] is None else Scattered(**text["scattered"]),
     )

@@ -110,8 +110,10 @@ class KnownDataset:
             and not all(map(self.comment.search, comments))
         ):
             return False
+        # Farther up in the path, a name says little about this file.
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
+        # By now, comments are known to match the typical ones, if there are such.
         if any(comments):
             return self.comment is not None
         return self.unmistakable is not None and self.unmistakable(dataset)

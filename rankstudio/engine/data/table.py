@@ -138,9 +138,9 @@ class Table:
         Names in the file; () if it has none.
     left_out : tuple of str
         Unspecified columns of the file that are not features.
-    told_by : tuple of str
+    role_columns : tuple of str
         Columns of query, label and part, "" for none; () if lines contain them.
-    said : tuple of str
+    remarks : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, from 0 (train, vali, test), if the file has a
@@ -159,8 +159,8 @@ class Table:
     file_rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     feature_names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    told_by: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    role_columns: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     parts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
@@ -202,8 +202,8 @@ class Table:
         notes = [text.format(name=name, column=column) for column in self.left_out]
         if self.parts.size:
             text = tr('{name}: the parts are taken from the column "{column}".')
-            notes.append(text.format(name=name, column=self.told_by[2]))
-        notes += [f"{name}: {sentence}" for sentence in self.said]
+            notes.append(text.format(name=name, column=self.role_columns[2]))
+        notes += [f"{name}: {sentence}" for sentence in self.remarks]
         return (
             *notes,
             *(() if self.scattered is None else (self.scattered.sentence(name),)),

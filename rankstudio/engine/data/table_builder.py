@@ -168,7 +168,7 @@ class TableFacts:
     dense : bool
     unit : str
         Unit of positions in the file: "line" or "row".
-    feature_names, left_out, told_by, said : tuple of str
+    feature_names, left_out, role_columns, remarks : tuple of str
     rows : GatheredRows or None
         The rows of the table, if these are not all rows that were written;
         their missing values are counted in the end.
@@ -179,8 +179,8 @@ class TableFacts:
     unit: str = "line"
     feature_names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    told_by: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    role_columns: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     rows: GatheredRows | None = None
 
 
@@ -479,8 +479,8 @@ class TableInMemory(TableBuilder):
             file_rows=order,
             feature_names=facts.feature_names,
             left_out=facts.left_out,
-            told_by=facts.told_by,
-            said=facts.said,
+            role_columns=facts.role_columns,
+            remarks=facts.remarks,
             parts=parts,
         )
 

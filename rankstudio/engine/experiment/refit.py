@@ -132,7 +132,7 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
     PlanError
         If the run is not finished, or nothing was trained.
     """
-    if plan.entry.given:
+    if plan.entry.learns_nothing:
         raise PlanError(
             tr("{method} is not trained, so it has no final model.").format(
                 method=plan.title

@@ -270,7 +270,7 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds
-        if fold.chosen.step.whole and not result.plan.entry.given
+        if fold.chosen.step.whole and not result.plan.entry.learns_nothing
     }
     for path, model in models.items():
         make_folder(folder)
@@ -380,5 +380,7 @@ def portable_model(
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
     """Return the fold on which a model was learned; for a given model, the files it was read from."""
     return (
-        {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
+        {"given": plan_as_dict(plan)["scores"]}
+        if plan.entry.learns_nothing
+        else {"fold": fold}
     )

@@ -75,6 +75,7 @@ def run_stored(
     """
     # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)
+    # A plan that names no convention of measures gets that of its data.
     plan = with_usual_convention(plan, dataset)
     if key is None:
         check(plan, dataset)

@@ -267,7 +267,7 @@ def run(
     keep = path_keeper(plan)
 
     # Files of given scores and models are read once, before the first fold.
-    is_given = plan.entry.given and open_folds
+    is_given = plan.entry.learns_nothing and open_folds
     prepare = (
         given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     )
@@ -279,7 +279,7 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         scheduler = None
-        if executor is not None and not (plan.entry.given or is_sharded):
+        if executor is not None and not (plan.entry.learns_nothing or is_sharded):
             scheduler = stack.enter_context(
                 _scheduler(executor, plan, folds, units, finished_work, keep)
             )
@@ -314,7 +314,7 @@ def _checked_estimate(
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
     """Return whether workers share the shards of some training part, instead of the units of the run."""
-    if plan.entry.given or preferences_of(plan):
+    if plan.entry.learns_nothing or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
     return any(shards_are_shared(plan, part) for part in parts)
@@ -452,7 +452,7 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
     """Raise an error if a method cannot learn from sparse features, or not choose by its criterion."""
-    if plan.entry.given or not isinstance(fold.train.X, SparseRows):
+    if plan.entry.learns_nothing or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)

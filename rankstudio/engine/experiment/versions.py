@@ -25,10 +25,14 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     package_versions = dict(_read_versions())
     for entry in entries:
         origin = entry.origin
-        if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
-            # A name that is already there wins: several methods may come from
-            # one package.
-            package_versions.setdefault(origin.name, origin.version)
+        if (
+            origin is not None
+            and origin.kind is not OriginKind.FILE
+            and origin.version_or_checksum
+        ):
+            # A name that is already there wins: several methods may come from one
+            # package.
+            package_versions.setdefault(origin.name, origin.version_or_checksum)
     return package_versions
 
 

@@ -47,7 +47,7 @@ def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     return lambda labels: centre(labels, ptr) * scale
 
 
-def is_usual(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
+def has_defaults_except(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
     """Return whether all parameters except the ignored ones have their default values."""
     defaults: dict[str, Any] = type(estimator)().get_params()
     parameters = estimator.get_params().items()

@@ -536,12 +536,12 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        ``ranked`` (K, m) are labels in ranked order, with marks of ties.
-        ``rules`` are those of the convention, and say whether ties are in the
-        reverse order.
+        M counts the measures, K the rankings and Q the queries. ``ranked`` (K, m) are
+        the labels of the m documents in the order of each ranking, with marks of ties.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
-        # Of each query, all rankings.
+        # Measure all K rankings in every query: of each query, the rows 0 to K - 1 of
+        # ``ranked``.
         begins = np.zeros(self.n_queries, dtype=np.int64)
         ends = np.full(self.n_queries, ranked.shape[0])
         out[self._needs_scores] = np.nan

@@ -27,7 +27,7 @@ def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
         "origin": {
             "kind": origin.kind.value,
             "name": origin.name,
-            "version": origin.version,
+            "version": origin.version_or_checksum,
         },
     }
 

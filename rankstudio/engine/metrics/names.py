@@ -210,10 +210,10 @@ def foreign_entries(names: Iterable[str | Measure]) -> tuple[MeasureEntry, ...]:
 
 def computable(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the measures whose code is installed."""
-    return tuple(name for name in names if not lacking(name))
+    return tuple(name for name in names if not missing_requirement(name))
 
 
-def lacking(name: str) -> str:
+def missing_requirement(name: str) -> str:
     """Return the sentence on what is missing to compute a measure.
 
     Return "" if nothing is.

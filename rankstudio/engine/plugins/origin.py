@@ -28,7 +28,7 @@ class Origin:
     kind : OriginKind
     name : str
         Name of the package, or of the file without its folder.
-    version : str
+    version_or_checksum : str
         Version of the package, or SHA-256 of the file in hexadecimal digits.
     path : str
         Path of the file; "" for packages. A study does not store it.
@@ -39,7 +39,7 @@ class Origin:
 
     kind: OriginKind
     name: str
-    version: str
+    version_or_checksum: str
     path: str = ""
     present: bool = True
 
@@ -47,8 +47,8 @@ class Origin:
     def text(self) -> str:
         """Package and version, or file and the beginning of its checksum."""
         if self.kind is OriginKind.FILE:
-            return f"{self.name} (SHA-256 {self.version[:12]})"
-        return f"{self.name} {self.version}".strip()
+            return f"{self.name} (SHA-256 {self.version_or_checksum[:12]})"
+        return f"{self.name} {self.version_or_checksum}".strip()
 
     @property
     def lacking(self) -> str:

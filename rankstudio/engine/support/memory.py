@@ -172,10 +172,10 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
     -v``. The first pair means no limit.
     """
     yield float("inf"), 0.0
-    kilobytes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
-    if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
-        machine = kilobytes["MemTotal"]
-        yield machine, machine - kilobytes["MemAvailable"]
+    sizes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
+    if "MemTotal" in sizes and "MemAvailable" in sizes:
+        machine = sizes["MemTotal"]
+        yield machine, machine - sizes["MemAvailable"]
     else:
         machine = _physical_memory()
         yield machine, 0.0

@@ -168,10 +168,10 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
 
-    ``run`` is the run of A on the other data. Here, its model was measured in
-    each fold of B.
+    ``run`` is the run of A on the other data. Here, its model was measured in each fold
+    of B, by ``transferred.transferred_run``; the run of B is ``transferred.own_run``.
     """
-    own_run = transferred.own
+    own_run = transferred.own_run
     folds = transferred.folds_of_features()
 
     # Both mean measures with their comparison, by the name of the measure.
@@ -199,11 +199,13 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     values = {
         "from": run.data_name,
         "to": own_run.data_name,
-        "seen": transferred.n_seen,
+        "seen": transferred.n_queries_of_training,
         "measures": measures,
         "features": rows,
     }
-    note = seen_sentence(transferred.given.plan.title, transferred.seen)
+    note = seen_sentence(
+        transferred.transferred_run.plan.title, transferred.training_counts
+    )
     return AnalysisResult(tables, values, (note,) if note else ())
 
 
@@ -293,8 +295,8 @@ def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
     of the selection on these data. A measure that is not defined for a query is
     NaN.
     """
-    given_values = transferred.given.per_query(name)
-    own_values = transferred.own.per_query(name)
+    given_values = transferred.transferred_run.per_query(name)
+    own_values = transferred.own_run.per_query(name)
     have_both = ~(np.isnan(given_values) | np.isnan(own_values))
     return {
         "given": float(given_values[have_both].mean()),

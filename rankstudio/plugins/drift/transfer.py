@@ -30,35 +30,35 @@ class Transfer:
 
     Attributes
     ----------
-    given : RunResult
+    transferred_run : RunResult
         The run that measures the model in every fold of these data.
-    own : RunResult
+    own_run : RunResult
         The run of the same plan on these data.
     features : tuple of int
         Ids in these data of the features of the model.
-    seen : dict
-        For each fold number, the number of measured queries on which the model
-        was trained, because they are also in the other data, and the number of
-        all measured queries.
+    training_counts : dict
+        For each fold number, the number of measured queries on which the model was
+        trained, because they are also in the other data, and the number of all measured
+        queries.
     """
 
-    given: RunResult
-    own: RunResult
+    transferred_run: RunResult
+    own_run: RunResult
     features: tuple[int, ...]
-    seen: dict[int, tuple[int, int]]
+    training_counts: dict[int, tuple[int, int]]
 
     @property
-    def n_seen(self) -> int:
+    def n_queries_of_training(self) -> int:
         """Number of measured queries on which the model was trained."""
-        return sum(count for count, _ in self.seen.values())
+        return sum(count for count, _ in self.training_counts.values())
 
     def compared(self, name: str) -> PairedComparison:
         """Compare the model with the own selection by a measure, query by query."""
-        return compare_with(self.given, self.own, name)
+        return compare_with(self.transferred_run, self.own_run, name)
 
     def folds_of_features(self) -> Counter[int]:
         """Return the number of folds of the own run that select each feature, by id."""
-        return Counter(int(i) for fold in self.own.folds for i in fold.selected)
+        return Counter(int(i) for fold in self.own_run.folds for i in fold.selected)
 
 
 def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
@@ -101,10 +101,10 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
         measured = run_plan(given_plan, other)
     features = tuple(map(int, measured.folds[0].selected))
     return Transfer(
-        given=measured,
-        own=run_plan(plan, other),
+        transferred_run=measured,
+        own_run=run_plan(plan, other),
         features=features,
-        seen=counts,
+        training_counts=counts,
     )
 
 

@@ -232,7 +232,7 @@ def _check_selects(plan: Plan) -> None:
 
     A method may also have its ranking or model given, and learn nothing.
     """
-    if plan.entry.given or not issubclass(plan.entry.load(), Selector):
+    if plan.entry.learns_nothing or not issubclass(plan.entry.load(), Selector):
         raise PlanError(
             tr(
                 "{method} selects no features, so there is no evidence for a selection."

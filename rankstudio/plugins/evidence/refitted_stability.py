@@ -127,7 +127,7 @@ def plan_of_halves(plan: Plan) -> Plan:
         or learns from preferences.
     """
     entry = plan.entry
-    if not entry.selects or entry.given:
+    if not entry.selects or entry.learns_nothing:
         raise ParameterError("method", plan.method, "a method that selects features")
     if preferences_of(plan):
         raise ParameterError(

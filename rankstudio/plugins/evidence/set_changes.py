@@ -123,6 +123,7 @@ def exchanged_changes(
     columns = columns_of(features, n, least=0)
     outside = np.setdiff1d(np.arange(n), columns)
 
+    # One thread of BLAS: the result has the same bits on every machine.
     with STEADY:
         pairs = summed_rows(rows, judge.cost)
         criterion, swap_errors, without, added_errors = swap_criteria(

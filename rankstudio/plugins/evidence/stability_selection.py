@@ -321,10 +321,13 @@ def stability_steps(
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
+    # `places` (N, n) has the position at which each of N halves selects each feature.
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
+    # A path is the sets of features that a half selects, one per step. The result may
+    # have the paths of some halves already.
     halves = _Halves(n_units, start, range(stability.n_paths, count))
     activity = halves_text(one_ranking=rows.one_ranking)
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_map import (
     CandidateGroups,
     Margin,
-    lead_without_use,
+    is_share_meaningless,
     shares,
     step_margin,
     taken_at,
@@ -222,7 +222,7 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
         return f"{_effect_sentence(score, margin.score)} {tr('It was the only candidate left.')}"
-    if lead_without_use(score, margin):
+    if is_share_meaningless(score, margin):
         return _reason_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
     if margin.share == 0:

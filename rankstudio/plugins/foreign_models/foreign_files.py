@@ -428,8 +428,11 @@ def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    A library that read LETOR text has a column for each id, including 0, which
-    no feature has.
+    `parsed.numbering` says what these numbers are: places in a feature set, ids, or
+    columns.
+
+    A library that read LETOR text has a column for each id, including 0, which no
+    feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
@@ -438,11 +441,11 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     # without names of their own are in the order of their ids, from 1.
     if parsed.numbering == "set" and feature_set is not None:
         places = {name: index for index, name in enumerate(feature_set.names)}
-        return {places[name]: number for number, name in feature_set.ids.items()}
+        return {places[name]: id_ for id_, name in feature_set.ids.items()}
     if parsed.numbering == "set" and dataset.feature_names == default_names(
         dataset.feature_ids
     ):
-        return {number - 1: number for number in ids}
+        return {feature_id - 1: feature_id for feature_id in ids}
     if parsed.numbering == "set":
         return {}
 

@@ -14,7 +14,11 @@ from rankstudio.cli.data_options import (
     refuse_both,
 )
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.run_options import add_choices, add_reading, plan_from
+from rankstudio.cli.run_options import (
+    add_method_options,
+    add_reading_options,
+    plan_from,
+)
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError
 
@@ -55,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="queries to list, the least agreement first; 5",
     )
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    add_reading(parser)
+    add_reading_options(parser)
     add_memory_option(parser)
     parser.add_argument(
         "--json",
@@ -63,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="print JSON instead of tables",
     )
     add_column_options(parser.add_argument_group("columns of tables"))
-    add_choices(parser)
+    add_method_options(parser)
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:

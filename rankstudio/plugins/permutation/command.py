@@ -19,7 +19,7 @@ from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import (
     add_costs,
     add_parameters,
-    add_reading,
+    add_reading_options,
     fold_of_data,
 )
 from rankstudio.cli.terminal import Block, tell
@@ -82,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLD",
         help="number of the fold whose training part is used",
     )
-    add_reading(parser)
+    add_reading_options(parser)
     add_costs(parser)
     add_memory_option(parser)
     parser.add_argument(

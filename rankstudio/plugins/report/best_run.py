@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.export.tables import p_text, range_text
-from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.metrics.names import measure, missing_requirement
 from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 from rankstudio.engine.support.number_format import fixed
@@ -123,7 +123,11 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
         run has no values of the measure for each query.
     """
     # `lacking` returns why a measure of a plug-in cannot be computed.
-    if run.data is None or lacking(name) or not run.result.has_per_query(name):
+    if (
+        run.data is None
+        or missing_requirement(name)
+        or not run.result.has_per_query(name)
+    ):
         return None
     values = _single_per_query(run, name)
     run_scores = run.result.per_query(name)

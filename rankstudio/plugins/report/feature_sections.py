@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_map import (
     CandidateGroups,
     Margin,
-    lead_without_use,
+    is_share_meaningless,
     margins,
 )
 from rankstudio.engine.analysis.features.selection_stability import (
@@ -196,8 +196,9 @@ def _margin_text(
     if margin.share == 0:
         return f"equal to {rival}{fold_text}"
 
-    # The share says nothing if a candidate does not lower the criterion.
-    if margin.rival is not None and lead_without_use(score, margin):
+    # A score is how far a candidate lowers the criterion: it is below 0 if the
+    # candidate raises it. Then the share says nothing.
+    if margin.rival is not None and is_share_meaningless(score, margin):
         if margin.score > 0:
             return f"no other lowered the {score.criterion}{fold_text}"
         effect = (

@@ -21,7 +21,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.language import tr
-from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.metrics.names import measure, missing_requirement
 from rankstudio.engine.statistics.pareto import pareto_front
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -308,8 +308,8 @@ def _best_path(
                 title=run.plan.title
             )
         )
-    if lacking(name):
-        raise PlanError(lacking(name))
+    if missing_requirement(name):
+        raise PlanError(missing_requirement(name))
     # Only paths with a validation measure can be compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):

@@ -38,7 +38,7 @@ _N_DROPPED_BITS = 15
 def write_script(function: ScoreFunction) -> Files:
     """Return the body of an Elasticsearch search whose scores a script computes.
 
-    The result has the file under "", because it is the only one.
+    The keys of the result are endings of file names. The only file has the key "".
     """
     parameters = {
         "fields": [model_input.identifier for model_input in function.inputs],
@@ -95,7 +95,7 @@ def _without_negative_terms(
 def write_rank_features(function: ScoreFunction) -> Files:
     """Return the body of an Elasticsearch search that adds ``rank_feature`` queries.
 
-    The result has the file under "", because it is the only one.
+    The keys of the result are endings of file names. The only file has the key "".
 
     Elasticsearch evaluates such queries fast, as it skips documents that cannot
     be among the first.

@@ -652,7 +652,7 @@ class _JoinedDocuments:
             dense=True,
             feature_names=tuple(titles),
             rows=gathered,
-            said=self._notes(len(self._rows) - logged_rows.size, negative),
+            remarks=self._notes(len(self._rows) - logged_rows.size, negative),
         )
 
     def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:

@@ -214,9 +214,9 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Tests by run, reference and how both are measured.
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs
-        # waits for one of them at most.
-        self._demand = OnDemand(
+        # Each comparison is a job of its own: a path that the slider needs waits for
+        # one of them at most.
+        self._test_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -237,7 +237,7 @@ class PairedTests(Controller):
     @Slot()
     def update(self) -> None:
         """Test the runs that are ticked now."""
-        self._demand.update()
+        self._test_demand.update()
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
@@ -307,7 +307,7 @@ class PairedTests(Controller):
 
         def keep(test: PairedComparison) -> None:
             self._tests[pair] = test
-            self._demand.update()
+            self._test_demand.update()
 
         text = tr("Testing run {waiting} against run {reference}").format(
             waiting=key, reference=reference
@@ -337,7 +337,7 @@ class PairedTests(Controller):
     @Slot()
     def _forget_all(self) -> None:
         """Forget all tests: in another study the same numbers belong to other runs."""
-        self._demand.forget()
+        self._test_demand.forget()
         self._tests = {}
         self.groups = ()
         self.changed.emit()
@@ -362,7 +362,7 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        self._demand = OnDemand(
+        self._curves_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -387,7 +387,7 @@ class CurvesFeeder(Controller):
     @Slot()
     def update(self) -> None:
         """Show the curves of the runs that are ticked now."""
-        self._demand.update()
+        self._curves_demand.update()
         if self._view.isVisible():
             self._mark()
 
@@ -511,7 +511,7 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        self._demand = OnDemand(
+        self._view_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -535,7 +535,7 @@ class ViewFeeder(Controller):
     @Slot()
     def update(self) -> None:
         """Update the visible view if anything that it depends on has changed."""
-        self._demand.update()
+        self._view_demand.update()
 
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
@@ -638,9 +638,11 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished folds, or its method selects no features.
+        Return None if the run has no finished folds, or its method selects no features:
+        the view of stability is cleared then, with the reason as its text.
         """
         record = self._record
+        # The run by the measures in use, without its measures on a sealed test part.
         folds = (
             _sorted_folds(self._scope.measured.view(record))
             if record is not None
@@ -788,7 +790,7 @@ class ViewFeeder(Controller):
     @Slot()
     def _forget(self) -> None:
         """Update the view anew: in another study the same numbers belong to other runs."""
-        self._demand.forget()
+        self._view_demand.forget()
         self.update()
 
     @Slot()

@@ -439,7 +439,7 @@ class TableController(QObject):
         self._dialog_parent = over
         self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
-        self._demand = OnDemand(
+        self._table_demand = OnDemand(
             self,
             scope.worker,
             key=self._key,
@@ -481,8 +481,8 @@ class TableController(QObject):
     def _ask(self, query: TableQuery) -> None:
         """Have the table of a query computed."""
         self._query = query
-        self._demand.forget()
-        self._demand.update()
+        self._table_demand.forget()
+        self._table_demand.update()
 
     def _key(self) -> Key | None:
         return (self._query,) if self.dialog is not None else None
@@ -540,7 +540,7 @@ class TableController(QObject):
 
     @Slot()
     def _end(self) -> None:
-        self._demand.forget()
+        self._table_demand.forget()
         self.dialog = None
 
 

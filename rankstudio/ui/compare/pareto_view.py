@@ -227,7 +227,7 @@ class ParetoView(View):
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
         """Return the position of a run's model, named by a choice; None if the model is not shown."""
-        model = key, choice.values, choice.place
+        model = key, choice.values, choice.x_value
         rows = (
             row
             for row in self._rows

@@ -184,19 +184,25 @@ class Pipelines:
             Label columns of the open data: each pipeline on these data is
             returned with each label.
         """
-        # Other data than the open ones have their own label, "".
+        # The plan of the form is that of the open data. Other data have their own label,
+        # "".
         form = self._session.plan
         rows = []
         for dataset in data:
             dataset_labels = labels if dataset == form.data and labels else ("",)
             for label in dataset_labels:
                 for position, plan in enumerate(plans):
-                    judged_plan = self._judged(plan, label)
-                    if dataset == judged_plan.data or not judged_plan.entry.given:
-                        rows.append(self._row(self._at(judged_plan, dataset), position))
+                    labelled_plan = self._with_label(plan, label)
+                    if (
+                        dataset == labelled_plan.data
+                        or not labelled_plan.entry.learns_nothing
+                    ):
+                        rows.append(
+                            self._row(self._at(labelled_plan, dataset), position)
+                        )
         return rows
 
-    def _judged(self, plan: Plan, label: str) -> Plan:
+    def _with_label(self, plan: Plan, label: str) -> Plan:
         """Return a plan on the open data with a judge's label.
 
         Return the plan as it is for the label "".
@@ -208,7 +214,7 @@ class Pipelines:
         adapted = self._at(plan, form.data)
         return (
             adapted
-            if adapted.entry.given
+            if adapted.entry.learns_nothing
             else adapted.changed(columns={**form.columns, "label": label})
         )
 

@@ -190,7 +190,7 @@ class RunChanges(Controller):
         if study is not None and key is not None and not study.read_only:
             text = tr("Storing the choice of run {key}").format(key=record.key)
             self._store(
-                text, partial(study.set_choice, key, choice.values, choice.place)
+                text, partial(study.set_choice, key, choice.values, choice.x_value)
             )
 
     def _store_label(self, record: RunRecord) -> None:

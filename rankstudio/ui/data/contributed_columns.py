@@ -53,7 +53,7 @@ class ContributedColumn(QObject):
         # The last computed values by the id of the feature, and what they depend on.
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
-        self._demand = OnDemand(
+        self._values_demand = OnDemand(
             self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel
         )
 
@@ -66,11 +66,11 @@ class ContributedColumn(QObject):
 
     def update(self) -> None:
         """Have the column computed, unless it already is."""
-        self._demand.update()
+        self._values_demand.update()
 
     def forget(self) -> None:
         """Forget the values, as other data are open."""
-        self._demand.forget()
+        self._values_demand.forget()
 
     def _key(self) -> Key | None:
         """Return the key of the values: dataset, number of the fold, and convention.

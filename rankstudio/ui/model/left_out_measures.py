@@ -98,13 +98,13 @@ class LeftOutMeasures(QObject):
         self._fold_cache = fold_cache
         # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # By the steps of a path, then by how it is measured. The keys are weak:
-        # an entry goes with the last reference to its path.
-        self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
-            WeakKeyDictionary()
-        )
-        # measurements that are not tried again until the user asks for the
-        # measures again
+        # By the steps of a path, then by how it is measured. The keys are weak: an
+        # entry goes with the last reference to its path.
+        self._measured_by_steps: WeakKeyDictionary[
+            PathSteps, dict[_Wanted, _Measured]
+        ] = WeakKeyDictionary()
+        # measurements that are not tried again until the user asks for the measures
+        # again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
@@ -189,10 +189,10 @@ class LeftOutMeasures(QObject):
         Return an empty mapping while left-out measures are not to be drawn;
         with ``complete``, also as long as a step is not measured.
         """
-        if not self._known or not self.shown:
+        if not self._measured_by_steps or not self.shown:
             return {}
         # A path may be measured in several ways; the one that is shown now counts.
-        state = self._known.get(path.steps, {}).get(self._measures)
+        state = self._measured_by_steps.get(path.steps, {}).get(self._measures)
         if state is None or (complete and not state.whole):
             return {}
         return state.values
@@ -245,8 +245,8 @@ class LeftOutMeasures(QObject):
         ``measured`` as they arrive.
         """
         # To limit memory, the values of the paths that were measured first are dropped.
-        while len(self._known) > _MAX_MEASURED_PATHS:
-            del self._known[next(iter(self._known))]
+        while len(self._measured_by_steps) > _MAX_MEASURED_PATHS:
+            del self._measured_by_steps[next(iter(self._measured_by_steps))]
         self._working = path, measured
         arguments = (
             request,
@@ -267,7 +267,7 @@ class LeftOutMeasures(QObject):
 
     def _measured_of(self, path: PathResult) -> _Measured:
         """Return the measurement of a path by the shown measures, an empty one if nothing is measured yet."""
-        states = self._known.setdefault(path.steps, {})
+        states = self._measured_by_steps.setdefault(path.steps, {})
         return states.setdefault(self._measures, _Measured(len(path.steps)))
 
     def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
@@ -353,5 +353,5 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self._known.clear()
+        self._measured_by_steps.clear()
         self.go_on()

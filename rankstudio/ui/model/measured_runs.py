@@ -131,10 +131,9 @@ class MeasuredRuns(QObject):
         self._study_store = study_store
         # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # Measured runs by the run itself (another study has other runs of the
-        # same numbers) and by how it was measured, with the run's state at that
-        # time.
-        self._known: dict[
+        # Measured runs by the run itself (another study has other runs of the same
+        # numbers) and by how it was measured, with the run's state at that time.
+        self._measured_by_record: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
         self._asked: dict[RunRecord, _Request] = {}  # requests without an answer yet
@@ -163,7 +162,7 @@ class MeasuredRuns(QObject):
         # changes as results arrive, are returned.
         state = _state_of_record(record)
         key = (record, measurement)
-        measured_state, measured = self._known.get(
+        measured_state, measured = self._measured_by_record.get(
             key, (None, MeasuredRun(plan, complete=False))
         )
         if measured_state == state:
@@ -237,7 +236,9 @@ class MeasuredRuns(QObject):
         # measured.
         _, *extent = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
-        measured_state, _ = self._known.get((record, measurement), (None, None))
+        measured_state, _ = self._measured_by_record.get(
+            (record, measurement), (None, None)
+        )
         is_requested = (
             request is not None
             and request.measurement == measurement
@@ -393,10 +394,10 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
         limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
-        while len(self._known) >= limit:
-            del self._known[next(iter(self._known))]
+        while len(self._measured_by_record) >= limit:
+            del self._measured_by_record[next(iter(self._measured_by_record))]
         # by the run and how it was measured, with how many results the run had then
-        self._known[key] = state, measured
+        self._measured_by_record[key] = state, measured
         return measured
 
     def _measure(
@@ -462,9 +463,9 @@ class MeasuredRuns(QObject):
     @Slot(int)
     def _forget(self, key: int) -> None:
         """Drop the measured values and requests of a run that was removed from the list."""
-        self._known = {
+        self._measured_by_record = {
             (record, measurement): cached
-            for (record, measurement), cached in self._known.items()
+            for (record, measurement), cached in self._measured_by_record.items()
             if record.key != key
         }
         self._asked = {
@@ -475,7 +476,7 @@ class MeasuredRuns(QObject):
 
     @Slot()
     def _forget_all(self) -> None:
-        self._known.clear()
+        self._measured_by_record.clear()
         self._asked.clear()
         self._fitted.clear()
 

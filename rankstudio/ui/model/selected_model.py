@@ -299,7 +299,7 @@ class CurrentModel(QObject):
         has_chosen_values = choice.values is not None and _are_on_axes(
             self._shown.plan.axes, choice.values
         )
-        return record is not None and (has_chosen_values or choice.place is not None)
+        return record is not None and (has_chosen_values or choice.x_value is not None)
 
     @property
     def inspected_choice(self) -> Choice | None:
@@ -330,7 +330,7 @@ class CurrentModel(QObject):
             and choice.values is not None
             and _are_on_axes(axes, choice.values)
         ):
-            self._session.select(choice.values, choice.place)
+            self._session.select(choice.values, choice.x_value)
 
     @property
     def inspects(self) -> bool:
@@ -467,13 +467,14 @@ class CurrentModel(QObject):
             # Without a coordinate (`place`), the inspected model is the chosen
             # one, so no measure ("") has to find the best step.
             return replace(
-                live, position=path_position(live.path, choice.place, live.position, "")
+                live,
+                position=path_position(live.path, choice.x_value, live.position, ""),
             )
         request = self._wanted_inspection(view, choice.values)
         return (
             self._of_run(view, choice)
             if request is None
-            else self._probe.model(request, choice.place)
+            else self._probe.model(request, choice.x_value)
         )
 
     def _wanted_inspection(
@@ -645,7 +646,7 @@ class CurrentModel(QObject):
             chosen_values, chosen_position = chosen
             best_position = chosen_position if chosen_values == values else None
         position = path_position(
-            path, choice.place, best_position, record.plan.select_by
+            path, choice.x_value, best_position, record.plan.select_by
         )
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
@@ -666,7 +667,7 @@ class CurrentModel(QObject):
         # Steps are numbered from 1. As the best step is known, no measure ("")
         # has to find it.
         position = path_position(
-            live.path, self._session.choice.place, live.best.number - 1, ""
+            live.path, self._session.choice.x_value, live.best.number - 1, ""
         )
         model = SelectedModel(
             LIVE,

@@ -42,12 +42,12 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
         fits = all(axis.allows(value) for axis, value in zip(axes, values, strict=True))
         label = combination_label(axes, values).replace(" · ", ", ") if fits else ""
     size = ""
-    if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
+    if choice.x_value is not None and plan.step_kind is not StepKind.ITERATIONS:
         counts_rounds = plan.step_kind is StepKind.ROUNDS
         size = (
-            tr("round {number}").format(number=choice.place)
+            tr("round {number}").format(number=choice.x_value)
             if counts_rounds
-            else f"k = {choice.place}"
+            else f"k = {choice.x_value}"
         )
     # With the parameters of the other model, the size suffices to tell them apart.
     parts = [size] if size and values == other.values else [label, size]

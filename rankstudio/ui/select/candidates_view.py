@@ -10,7 +10,10 @@ import numpy as np
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use
+from rankstudio.engine.analysis.features.candidate_map import (
+    Margin,
+    is_share_meaningless,
+)
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
@@ -201,10 +204,10 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion. `lead_without_use` says
-    # whether one of the two features does not lower it: then a share of the
-    # lead has no meaning.
-    if lead_without_use(score, margin):
+    # A positive score is a reduction of the criterion. `is_share_meaningless` says whether
+    # one of the two features does not lower it: then a share of the lead has no
+    # meaning.
+    if is_share_meaningless(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:
             text = tr("{name}: no other candidate lowers the {criterion}")

@@ -245,7 +245,7 @@ class CurvesPanel(Panel):
 
         # Controls beside the plots.
         self.left_out = LeftOutBox()
-        self.smallest = SmallestButton()
+        self.smallest_button = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
 
@@ -270,7 +270,7 @@ class CurvesPanel(Panel):
             if is_high
             else QBoxLayout.Direction.LeftToRight
         )
-        self.smallest.set_short(self.width() < scaled(_MIN_WIDTH_WITH_NAME))
+        self.smallest_button.set_short(self.width() < scaled(_MIN_WIDTH_WITH_NAME))
         for row, min_width in self._rows:
             fits = self.width() >= scaled(min_width)
             row.setDirection(
@@ -566,7 +566,7 @@ class CurvesPanel(Panel):
             for child in widget.findChildren(QWidget)
             if child.focusPolicy() & Qt.FocusPolicy.TabFocus
         )
-        for before, after in pairwise((self.smallest, *focused, self.left_out)):
+        for before, after in pairwise((self.smallest_button, *focused, self.left_out)):
             self.setTabOrder(before, after)
 
     def set_permuted(
@@ -638,7 +638,7 @@ class CurvesPanel(Panel):
         self.validation_plot.set_smallest(
             None if mark is None or mark.x == best else mark
         )
-        self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
+        self.smallest_button.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
         """Return the label of a path, such as "λ = 2⁶"; "path" if there is no other path."""
@@ -669,7 +669,9 @@ class CurvesPanel(Panel):
             (self.validation_plot, 1),
             spacing=12,
         )
-        self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
+        self._foot = fill(
+            QHBoxLayout(), (self._below, 1), self.smallest_button, spacing=8
+        )
         self._asked = fill(QHBoxLayout(), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
         self._values = fill(
@@ -701,13 +703,13 @@ class CurvesPanel(Panel):
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
 
-            # A double click on a point, or Enter, chooses its model.
+            # With `confirms`, a double click on a point, or Enter, chooses its model.
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button has the curve and the x of its model. Other parts of the
-        # window need the key of the path and the k instead.
-        self.smallest.picked.connect(
+        # The button has the curve and the x of its model. Other parts of the window
+        # need the key of the path and the k instead.
+        self.smallest_button.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
         self.criterion_plot.aligned = self.validation_plot

@@ -472,13 +472,13 @@ class MethodForm(Panel):
 
         # A ranking from a file is one model, so that there is nothing to choose.
         for field in (self._select_by, self._rule):
-            field.setVisible(not entry.given)
+            field.setVisible(not entry.learns_nothing)
 
         # The heading names what the criterion chooses.
         self._heading.setText(
             tr("How k is chosen") if entry.selects else tr("How the model is chosen")
         )
-        self._heading.setVisible(not entry.given)
+        self._heading.setVisible(not entry.learns_nothing)
 
         # Some parameters of a selector concern only its own final model
         # (p.ranks). They are shown if the method ranks itself; otherwise those
@@ -557,10 +557,10 @@ class MethodForm(Panel):
 
         A ranking that a file gives is one model, so that there is nothing to choose.
         """
-        is_given = method(self.method_key()).given
+        learns_nothing = method(self.method_key()).learns_nothing
         return (
             [self._protocol]
-            if is_given
+            if learns_nothing
             else [self._protocol, self._select_by, self._rule]
         )
 

@@ -194,7 +194,7 @@ class SelectPage(RunController):
         form = self.method.form
         plan = self._models.session.plan
         names = ["method", *plan.parameters, "protocol"]
-        names += [] if plan.entry.given else ["select_by", "rule"]
+        names += [] if plan.entry.learns_nothing else ["select_by", "rule"]
         names += ["ranked_by"] if plan.entry.selects else []
         for name in names:
             yield PaletteEntry(

@@ -218,12 +218,12 @@ class RunController(PageController):
         self._set_empty_texts()
         combinations = record.combinations if record else ()
 
-        # Whether there is a validation part, of the files or from inner folds,
-        # on which models are measured.
-        measured = bool(plan.inner) or any(
+        # Whether there is a validation part, of the files or from inner folds, on which
+        # models are measured.
+        has_validation = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
-        mapped = self._heat.arrange(plan, measured)
+        mapped = self._heat.arrange(plan, has_validation)
 
         # Empty curves for the plan of the view.
         self.curves.begin(
@@ -241,8 +241,9 @@ class RunController(PageController):
 
         # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
-        left_out = plan.leaves_out or self._left_out.shown
-        self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
+        # Left-out queries or pairs are measured by the plan, or because the user asks.
+        has_left_out = plan.leaves_out or self._left_out.shown
+        self.curves.set_measured(has_validation, has_left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
 
@@ -322,7 +323,7 @@ class RunController(PageController):
             or choice.values is None
         ):
             return None, 0
-        return record.combination_of(choice.values), choice.place or 0
+        return record.combination_of(choice.values), choice.x_value or 0
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
@@ -524,7 +525,7 @@ class RunController(PageController):
             return
 
         # Without a k, each fold has its own best model; the mark is at the first k.
-        k = choice.place if choice.place is not None else int(mean.x_values[0])
+        k = choice.x_value if choice.x_value is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.select(combination, k)
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)

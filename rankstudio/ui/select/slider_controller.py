@@ -52,7 +52,7 @@ class SliderController(QObject):
             value if axis == slider_axis else present for axis, present in axis_values
         )
         self._current.inspect_or_choose(
-            values, self._session.choice.place, gliding=True
+            values, self._session.choice.x_value, gliding=True
         )
 
     @Slot()

@@ -18,7 +18,11 @@ from rankstudio.engine.steps import Step
 QUERIES, SIZE, FEATURES = 12, 10, 5
 
 PARAMETERS: list[tuple[str, dict[str, Any]]] = [
-    *((entry.key, {}) for entry in methods() if not (entry.lacking or entry.given)),
+    *(
+        (entry.key, {})
+        for entry in methods()
+        if not (entry.lacking or entry.learns_nothing)
+    ),
     ("greedy-rankrls", {"algorithm": "rows"}),
     ("greedy-rankrls", {"algorithm": "algorithm1"}),
     ("greedy-rankrls", {"algorithm": "columns"}),

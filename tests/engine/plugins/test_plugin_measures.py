@@ -34,7 +34,7 @@ from rankstudio.engine.metrics.measure_description import (
     description_of_measure,
 )
 from rankstudio.engine.metrics.measure_registry import MEASURES, MeasureRegistry
-from rankstudio.engine.metrics.names import computable, lacking, measure
+from rankstudio.engine.metrics.names import computable, measure, missing_requirement
 from rankstudio.engine.plugins import entries as plugin_entries
 from rankstudio.engine.plugins.loader import PluginSet
 from rankstudio.engine.plugins.origin import Origin, OriginKind
@@ -132,7 +132,7 @@ def test_a_run_records_the_package_and_chooses_by_the_measure(
         (summary,) = study.runs()
         result = study.result(summary.key)
     assert result.folds[0].test == fold.test
-    assert lacking("Share@3") and computable(["MAP", "Share"]) == ("MAP",)
+    assert missing_requirement("Share@3") and computable(["MAP", "Share"]) == ("MAP",)
     assert rules_text("letor4", ["MAP", "Share@3", "Share"]) == "LETOR 4.0 (Share: Lab)"
     assert not can_measure(result, data, "Share") and can_measure(result, data, "MAP")
     with pytest.raises(PlanError, match=r"rankstudio-lab 1\.2"):

@@ -33,7 +33,7 @@ def test_it_is_what_is_done_by_hand(
     own = run_plan(plan.changed(data=str(second)), open_dataset(second))
     for fold, learned in zip(open_dataset(second).folds, own.folds, strict=True):
         columns = np.ascontiguousarray(fold.test.X.T)
-        step = found.given.folds[fold.number - 1].chosen.step
+        step = found.transferred_run.folds[fold.number - 1].chosen.step
         for scores, values in (
             (step.scores(columns), theirs),
             (learned.chosen.step.scores(columns), ours),
@@ -69,10 +69,10 @@ def test_queries_that_the_model_was_trained_on_are_counted(tmp_path: Path) -> No
         Plan(str(tmp_path / "First"), parameters={"n_features_to_select": 2}), data
     )
     found = transfer(result, data, str(tmp_path / "First"))
-    assert found.n_seen == data.folds[0].test.n_queries
+    assert found.n_queries_of_training == data.folds[0].test.n_queries
     assert (
         transfer(
             result, data, str(save_folds(tmp_path / "Second", 1, n_queries=20, seed=4))
-        ).n_seen
+        ).n_queries_of_training
         == 0
     )

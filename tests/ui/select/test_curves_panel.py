@@ -401,17 +401,17 @@ def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_b
     panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)
     picked = []
     panel.chosen.connect(lambda *at: picked.append(at))
-    full = panel.smallest.text()
+    full = panel.smallest_button.text()
     panel.resize(420, 320)
-    assert panel.smallest.text() == "Smallest: k = 2" != full
-    assert panel.smallest.accessibleName() == full
-    panel.smallest.click()
+    assert panel.smallest_button.text() == "Smallest: k = 2" != full
+    assert panel.smallest_button.accessibleName() == full
+    panel.smallest_button.click()
     panel.select(0, 2)
     panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)
-    panel.smallest.click()
+    panel.smallest_button.click()
     assert picked == [(0, 2), (0, 3)]
     panel.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3)
-    assert panel.smallest.isHidden()
+    assert panel.smallest_button.isHidden()
     assert panel.validation_plot.family.smallest is None
 
 
@@ -421,7 +421,10 @@ def test_the_button_says_where_the_best_model_is_the_smallest_one(panel):
     panel.select(0, 1)
     panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
     assert panel.validation_plot.family.smallest is None
-    assert "k = 1" in panel.smallest.text() and not panel.smallest.isEnabled()
+    assert (
+        "k = 1" in panel.smallest_button.text()
+        and not panel.smallest_button.isEnabled()
+    )
     panel.select(0, 3)
     panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
-    assert panel.smallest.isEnabled()
+    assert panel.smallest_button.isEnabled()

@@ -389,9 +389,9 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         yield from _differ(
             "inspected fold", model.fold is sight.window.session.watched, True
         )
-        nearest = int(np.abs(model.path.x_values - (asked.place or 0)).argmin())
+        nearest = int(np.abs(model.path.x_values - (asked.x_value or 0)).argmin())
         is_last = model.path.step_kind is StepKind.ITERATIONS
-        if is_last or asked.place is not None:  # else it is the best one of the path
+        if is_last or asked.x_value is not None:  # else it is the best one of the path
             yield from _differ(
                 "inspected step",
                 model.position,
@@ -437,7 +437,7 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
 def _chips(sight: Sight) -> Iterator[Fault]:
     """The chips say that a model was chosen by hand, and that the form is not the shown run's."""
     session, chips, record = sight.window.session, sight.window.chips, sight.record
-    values, place = session.choice.values, session.choice.place
+    values, place = session.choice.values, session.choice.x_value
     is_chosen = place is not None or (
         values is not None and record is not None and _on(record.plan, values)
     )
@@ -459,7 +459,7 @@ def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
     if not told or session.chooses or session.fold is None or not record.state.ended:
         return None
     chosen = record.folds[session.fold].chosen if session.fold in record.folds else None
-    values, place = session.choice.values, session.choice.place
+    values, place = session.choice.values, session.choice.x_value
     if values is None or not _on(record.plan, values):
         values = chosen.unit.values if chosen is not None else None
     if values is None or values not in record.combinations:

@@ -462,7 +462,7 @@ def step_margin(
     return _margin_to_rival(score, step.number, feature, values, np.flatnonzero(rivals))
 
 
-def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
+def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
     """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
 
     The lead over a candidate without any reduction is always 100 %, and a lead

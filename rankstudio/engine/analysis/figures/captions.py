@@ -44,7 +44,7 @@ def chosen_text(run: RunResult) -> str:
 
     For several folds, it has the numbers of features. It is "" if nothing was selected.
     """
-    if run.plan.entry.given:
+    if run.plan.entry.learns_nothing:
         return ""
     if len(run.folds) > 1:
         return tr("k = {sizes} on {n} folds").format(
@@ -74,7 +74,7 @@ def run_text(run: RunResult, measure: str = "") -> str:
     sentence = tr("Selected by {chose}: {chosen}.").format(
         chose=chooser, chosen=chosen_text(run)
     )
-    chosen = "" if run.plan.entry.given else sentence
+    chosen = "" if run.plan.entry.learns_nothing else sentence
     return plan_text(
         run.plan, run.data_name, run.versions, len(run.folds), measure, chosen
     )

@@ -66,7 +66,7 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
-from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.metrics.names import measure, missing_requirement
 from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import finish
 
@@ -608,7 +608,7 @@ def alone_figure(
     features among many weak ones, or many similar ones.
     """
     best = best_of(runs, name)
-    if best.data is None or lacking(name):
+    if best.data is None or missing_requirement(name):
         return None
     return alone_of(best.data, best.result, run_label(best.number, best.title), name)
 

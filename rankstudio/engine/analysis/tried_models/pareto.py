@@ -243,7 +243,7 @@ def _pareto_model(
     return ParetoModel(
         run=number,
         values=values,
-        step=tried.place,
+        step=tried.x_value,
         size=tried.size,
         x=x,
         mean=tried.mean,

@@ -337,7 +337,7 @@ def _run_curve(
     )
     return RunCurve(
         values=run.plan.combinations[models[0].combination].values,
-        places=tuple(model.place for model in models),
+        places=tuple(model.x_value for model in models),
         sizes=sizes,
         x=x,
         mean=np.array([model.mean for model in models]) if mean is None else mean,

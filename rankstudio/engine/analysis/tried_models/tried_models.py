@@ -14,7 +14,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.metrics.names import measure, missing_requirement
 from rankstudio.engine.steps import Step
 
 Part = Literal["vali", "test"]
@@ -28,7 +28,7 @@ class TriedModel:
     ----------
     combination : int
         Position of the combination in the plan.
-    place : int
+    x_value : int
         Position on the path: number of features, or round.
     size : float
         Number of features of the model, mean over the folds.
@@ -41,7 +41,7 @@ class TriedModel:
     """
 
     combination: int
-    place: int
+    x_value: int
     size: float
     paths: tuple[PathResult, ...]
     positions: tuple[int, ...]
@@ -122,7 +122,7 @@ class TriedPath:
         positions = tuple(self.positions[number].tolist())
         return TriedModel(
             combination=self.combination,
-            place=int(self.paths[0].x_values[positions[0]]),
+            x_value=int(self.paths[0].x_values[positions[0]]),
             size=float(self.sizes[number]),
             paths=self.paths,
             positions=positions,
@@ -218,7 +218,7 @@ def can_measure(
     data, or if the data have no such part. Validation by inner folds used other
     models than those of the paths.
     """
-    if lacking(name):
+    if missing_requirement(name):
         return False
     parts = _fold_parts(run, data, part)
     is_by_inner_folds = part == "vali" and run.plan.inner

@@ -455,4 +455,4 @@ def read_csv(
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     facts = reader.facts("line")
-    return replace(facts, said=(*facts.said, *dict.fromkeys(remarks)))
+    return replace(facts, remarks=(*facts.remarks, *dict.fromkeys(remarks)))

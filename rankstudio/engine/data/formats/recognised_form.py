@@ -196,13 +196,16 @@ def identity_of(part: PartFiles) -> str:
 
 
 def read_as(
-    path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False
+    path: Path,
+    form: DataFormat,
+    role_columns: tuple[str, ...],
+    *,
+    no_queries: bool = False,
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``told_by`` are the names of these three columns in a table. Queries may
-    come from a file of query sizes instead, unless the user stated that there
-    are none.
+    ``role_columns`` are the names of these three columns in a table. Queries may come from a
+    file of query sizes instead, unless the user stated that there are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""
@@ -210,7 +213,7 @@ def read_as(
         return ReadAs() if no_queries else ReadAs(form.key, sizes)
     if not form.is_table:
         return ReadAs(form.key)
-    qid, label, part = told_by
+    qid, label, part = role_columns
     return ReadAs(form.key, qid=qid or sizes, label=label, part=part)
 
 

@@ -271,7 +271,7 @@ def graded_documents(
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
-        said=_remarks(grades, runs, n_negative),
+        remarks=_remarks(grades, runs, n_negative),
     )
 
 

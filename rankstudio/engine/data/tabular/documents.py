@@ -283,8 +283,8 @@ class ColumnsReader:
             left_out=tuple(
                 names[i] for i in roles.features if i not in feature_columns
             ),
-            said=tuple(text.format(column=name) for name in numbering),
-            told_by=header.used()[:3],  # query, label, part
+            remarks=tuple(text.format(column=name) for name in numbering),
+            role_columns=header.used()[:3],  # of query, label and part; features follow
         )
 
 

@@ -610,7 +610,7 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     """
     if not table.parts.size:
         return {part: table}
-    with_note = replace(table, said=(*table.said, *_shared_queries(table)))
+    with_note = replace(table, remarks=(*table.remarks, *_shared_queries(table)))
     codes = np.unique(table.parts).tolist()
     return {tuple(PART_WORDS)[code]: _table_of_part(with_note, code) for code in codes}
 

@@ -867,7 +867,7 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         or a missing library.
     """
     # Nothing is learned from scores or a model of a file: its ranking is the only step.
-    if plan.entry.given:
+    if plan.entry.learns_nothing:
         return 1
     max_steps = 0
     for combination in plan.combinations:

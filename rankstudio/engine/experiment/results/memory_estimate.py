@@ -395,7 +395,7 @@ def _largest_need(
     `ids`, shape (n,), has the ids of the features, and `stored` is the number
     of bytes of sparse values, 0 for dense data.
     """
-    if plan.entry.given:
+    if plan.entry.learns_nothing:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
 
     # Needs of the method for each parameter combination.

@@ -65,7 +65,7 @@ def select_model(
     Both rules search only the path of the best model, because combinations
     differ in more than size.
     """
-    if plan.entry.given:
+    if plan.entry.learns_nothing:
         # the only model, with or without a validation part
         return Chosen(paths[0].unit, paths[0].steps[0])
 

@@ -27,7 +27,8 @@ def regularization_of(
         bool(preferences_of(plan)) and not training_data(data).preferring
     )
     has_one_query = data.ptr.size == 2
-    if entry.given or has_other_pairs or lacks_preferences or has_one_query:
+    # A method that learns nothing has scores or a model of another program.
+    if entry.learns_nothing or has_other_pairs or lacks_preferences or has_one_query:
         return None
     # Kernel RankRLS has the same criterion, but of other features than those of
     # the data.

@@ -41,7 +41,9 @@ def methods_to_record() -> list[dict[str, Any]]:
             replace(
                 entry,
                 origin=Origin(
-                    kind=OriginKind.ABILITY, name=loaded_plugin.plugin.name, version=""
+                    kind=OriginKind.ABILITY,
+                    name=loaded_plugin.plugin.name,
+                    version_or_checksum="",
                 ),
             )
         )

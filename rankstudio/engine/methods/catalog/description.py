@@ -64,7 +64,7 @@ def description_of(entry: Method) -> dict[str, Any]:
         "origin": {
             "kind": origin.kind.value,
             "name": origin.name,
-            "version": origin.version,
+            "version": origin.version_or_checksum,
         },
         "parameters": [_parameter_values(p) for p in entry.parameters],
     }
@@ -103,7 +103,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
         origin=Origin(
             kind=kind,
             name=_checked_line(origin["name"]),
-            version=_checked_line(origin["version"]),
+            version_or_checksum=_checked_line(origin["version"]),
             present=False,
         ),
         parameters=tuple(map(_parsed_parameter, parameters)),

@@ -429,7 +429,7 @@ class Method:
         return self.family == "selector"
 
     @property
-    def given(self) -> bool:
+    def learns_nothing(self) -> bool:
         """Whether the method learns nothing, because the ranking or the model is given."""
         return self.family in ("given", "model")
 

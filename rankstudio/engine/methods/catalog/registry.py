@@ -157,7 +157,7 @@ def _methods_of_plugins() -> list[Method]:
             else Origin(
                 kind=OriginKind.PACKAGE,
                 name=loaded_plugin.package,
-                version=loaded_plugin.version,
+                version_or_checksum=loaded_plugin.version,
             )
         )
         entries.append(replace(entry, origin=origin) if origin else entry)

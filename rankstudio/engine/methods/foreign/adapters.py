@@ -203,6 +203,7 @@ class WrappedSelector(Wrapped, PathSelector):
         documents = data.whole(self.entry.label)
         n = data.X.shape[1]
         order = self._ordered(self.trained(documents, k), n)
+        # `size_argument` is the argument for k of the other library, "" for none.
         if order.is_set and self.size_argument and k != 1:
             # A set of k features has no order. Some objects rank the features
             # that they have not selected, as recursive elimination does:

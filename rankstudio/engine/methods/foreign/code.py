@@ -95,7 +95,7 @@ class Code:
     def key(self) -> str:
         """Key in plans: ``my_method.py:MRMR@`` and the beginning of its SHA-256, or the import path."""
         if self.origin.kind is OriginKind.FILE:
-            return f"{self.origin.name}:{self.name}@{self.origin.version[:_CHECKSUM_DIGITS]}"
+            return f"{self.origin.name}:{self.name}@{self.origin.version_or_checksum[:_CHECKSUM_DIGITS]}"
         return self.name
 
     def target(self) -> Callable[..., Any]:
@@ -109,7 +109,7 @@ class Code:
         """
         is_file = self.origin.kind is OriginKind.FILE
         with _IMPORT_LOCKS.setdefault(
-            self.origin.version if is_file else self.name, threading.RLock()
+            self.origin.version_or_checksum if is_file else self.name, threading.RLock()
         ):
             return _class_or_function(self)
 
@@ -168,10 +168,9 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum follows after "@". A
-        # file with another checksum has changed; without "@", the beginning is
-        # "", which fits any.
-        if not code.origin.version.startswith(file_key(text).digest):
+        # In a plan, the beginning of the file's checksum follows after "@". A file with
+        # another checksum has changed; without "@", the beginning is "", which fits any.
+        if not code.origin.version_or_checksum.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
     return entry_of(code_of_import(text))
@@ -236,7 +235,10 @@ def _origin_and_source(path: Path) -> tuple[Origin, str]:
         raise PlanError(text.format(path=path, reason=reason)) from error
     digest = hashlib.sha256(source.encode()).hexdigest()
     return Origin(
-        kind=OriginKind.FILE, name=path.name, version=digest, path=str(path.absolute())
+        kind=OriginKind.FILE,
+        name=path.name,
+        version_or_checksum=digest,
+        path=str(path.absolute()),
     ), source
 
 
@@ -359,7 +361,10 @@ def code_of_import(path: str) -> Code:
     except PackageNotFoundError:
         package_version = ""
     code = Code(
-        Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path
+        Origin(
+            kind=OriginKind.IMPORT, name=package, version_or_checksum=package_version
+        ),
+        path,
     )
     # The import is tried at once, so that a mistake is known before a run.
     code.target()
@@ -515,7 +520,7 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     Raises a PlanError for a mistake in the file, or if it runs for too long.
     """
     # The module has a name of its own for each version of the file.
-    name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
+    name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name

@@ -136,7 +136,7 @@ def method_of_command(key: str) -> Method:
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
     seed = ("seed",) if "seed" in names else ()
-    origin = Origin(kind=OriginKind.COMMAND, name=program_name, version="")
+    origin = Origin(kind=OriginKind.COMMAND, name=program_name, version_or_checksum="")
     if is_ranker:
         return ProgramMethod(
             key=key,

@@ -85,7 +85,7 @@ def measure_of_code(code: Code) -> FileMeasure:
     function = code.target()
     arguments = _argument_names(function)
     return FileMeasure(
-        key=f"{code.name}-{code.origin.version[:_DIGITS]}",
+        key=f"{code.name}-{code.origin.version_or_checksum[:_DIGITS]}",
         label=code.name,
         function="",
         summary=one_line(summary_of(function)),

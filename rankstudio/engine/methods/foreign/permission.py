@@ -166,7 +166,7 @@ def allow(entry: Method | MeasureEntry) -> None:
     origin = entry.origin
     assert origin is not None
     is_file = origin.kind is OriginKind.FILE
-    name = origin.version if is_file else entry.key
+    name = origin.version_or_checksum if is_file else entry.key
     allowed = _allowed_code()
     if allowed.get(name) == origin.path:
         return

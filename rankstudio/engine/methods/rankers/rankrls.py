@@ -45,7 +45,11 @@ from rankstudio.engine.methods.pair_learners import (
     refuse_unusual,
     unusual,
 )
-from rankstudio.engine.methods.permuted_labels import LOSS, exchanged_rows, is_usual
+from rankstudio.engine.methods.permuted_labels import (
+    LOSS,
+    exchanged_rows,
+    has_defaults_except,
+)
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     Sums,
@@ -226,7 +230,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         is_direct = (
             type(self) is RankRLS
             and self.solver != "cg"
-            and is_usual(self, _RELABELLED)
+            and has_defaults_except(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
         # If ties do not count, the labels decide which pairs count, and each

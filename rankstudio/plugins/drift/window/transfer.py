@@ -151,7 +151,7 @@ def _finished_runs(path: Path) -> dict[str, int]:
         runs = [
             run
             for run in study.runs()
-            if run.finished and not run.damage and not run.key.plan.entry.given
+            if run.finished and not run.damage and not run.key.plan.entry.learns_nothing
         ]
     return {
         f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id

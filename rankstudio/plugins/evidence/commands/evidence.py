@@ -20,7 +20,7 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, write_ne
 from rankstudio.cli.run_options import (
     add_costs,
     add_parameters,
-    add_reading,
+    add_reading_options,
     costs_from,
     fold_of_data,
 )
@@ -158,7 +158,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(CONVENTIONS),
         help="evaluation convention; the usual one of the data by default",
     )
-    add_reading(opened)
+    add_reading_options(opened)
     add_costs(opened)
     add_memory_option(parser)
     add_worker_options(parser)
@@ -351,6 +351,7 @@ def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptio
         seed=plan_seed,
         rules=rules,
     )
+    # With --best, the search goes on until the best set is proved.
     return replace(options, max_seconds=_NO_TIME_LIMIT) if args.best else options
 
 

@@ -185,7 +185,7 @@ class Evidence(QObject):
         self._worker = worker
         self._study_store = study_store
         self._reading: _Key | None = None
-        self._known: OrderedDict[_Key, Known] = OrderedDict()
+        self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self.seen: Callable[[], bool] = lambda: False
         self._working: tuple[_Key, Package] | None = None
@@ -310,7 +310,7 @@ class Evidence(QObject):
     @property
     def found(self) -> SelectionEvidence | None:
         """The evidence for the shown selection so far, with verdicts by the present rules; or None."""
-        state = self._known.get(self._key) if self._key is not None else None
+        state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
             return evidence
@@ -379,7 +379,7 @@ class Evidence(QObject):
         not apply to the method, and waits if it is to begin without a further
         click.
         """
-        state = self._known.get(self._key) if self._key else None
+        state = self._state_by_key.get(self._key) if self._key else None
         key = self._key
         if (
             state is None
@@ -465,7 +465,11 @@ class Evidence(QObject):
         measured times.
         """
         best = self.found.best if self.found is not None else None
-        if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
+        if (
+            best is None
+            or not best.sizes
+            or self._proved(self._state_by_key[self._key])  # type: ignore[index] # something is found
+        ):
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
         n_searched = sum(size.share * size.n_sets for size in best.sizes)
         share_searched = n_searched / sum(size.n_sets for size in best.sizes)
@@ -480,7 +484,7 @@ class Evidence(QObject):
         """
         if self._key is None:
             return
-        state = self._known[self._key]
+        state = self._state_by_key[self._key]
 
         # Near-best sets are compared with the best set.
         packages = {package, Package.BEST} if package is Package.NEAR else {package}
@@ -492,10 +496,10 @@ class Evidence(QObject):
         """Stop the computation; the evidence found so far stays."""
         if self._working is not None:
             key, package = self._working
-            self._known[key].stopped.add(package)
-            self._known[key].asked.discard(package)
+            self._state_by_key[key].stopped.add(package)
+            self._state_by_key[key].asked.discard(package)
             self._end()
-            self._keep(key, self._known[key])
+            self._keep(key, self._state_by_key[key])
             self._go_on()
 
     @property
@@ -525,13 +529,13 @@ class Evidence(QObject):
             if self._working is not None and self._working[0] != key:
                 self._end()
         if key is not None:
-            if key not in self._known:
+            if key not in self._state_by_key:
                 self._read(key)
-            state = self._known.setdefault(key, Known.nothing())
-            self._known.move_to_end(key)
+            state = self._state_by_key.setdefault(key, Known.nothing())
+            self._state_by_key.move_to_end(key)
             self._measure_anew(state)
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)  # not shown for the longest time
+            while len(self._state_by_key) > _KEPT:
+                self._state_by_key.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
 
         # Begin to compute only once no other selection has been shown for a moment.
@@ -583,7 +587,7 @@ class Evidence(QObject):
         for package in Package:
             if self.progress(package) is not Progress.WAITING:
                 continue
-            if package in self._known[key].asked or not self._runs.busy:
+            if package in self._state_by_key[key].asked or not self._runs.busy:
                 self._begin(key, package, model)
                 break
 
@@ -594,7 +598,7 @@ class Evidence(QObject):
         self._working = (key, package)
         self._share = 0.0
         request = self._request(model, package)
-        evidence = self._known[key].found
+        evidence = self._state_by_key[key].found
         if evidence is not None and package is Package.BEST:
             # Parts that are done are not computed again, unless they are removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
@@ -611,7 +615,9 @@ class Evidence(QObject):
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
-        state = self._known[self._key] if self._key is not None else Known.nothing()
+        state = (
+            self._state_by_key[self._key] if self._key is not None else Known.nothing()
+        )
         is_continued = (
             package in state.asked
             and state.found is not None
@@ -669,7 +675,7 @@ class Evidence(QObject):
         if self._working is None:
             return
         key, _ = self._working
-        state = self._known[key]
+        state = self._state_by_key[key]
         before = state.found
         self._share, evidence = update
         if (
@@ -702,7 +708,7 @@ class Evidence(QObject):
         key, package = self._working
         self._working = None
         is_done = self._work.state is SimulationState.DONE
-        state = self._known[key]
+        state = self._state_by_key[key]
         (state.done if is_done else state.stopped).add(package)
         if state.found is not None and "best" in state.found.done:
             self._note_best(state)
@@ -825,7 +831,7 @@ class Evidence(QObject):
             """Keep the stored evidence, if there is any, unless it was computed meanwhile."""
             if self._reading == key:
                 self._reading = None
-            state = self._known.get(key)
+            state = self._state_by_key.get(key)
             if evidence is not None and state is not None and state.found is None:
                 state.found = evidence
 

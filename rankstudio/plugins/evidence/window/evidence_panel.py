@@ -561,8 +561,11 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no
-        text, or the whole room if nothing is drawn.
+        A position is the step, from 1, at which a half of the queries selects the
+        feature.
+
+        ``room`` is the rectangle of the cell. None is returned, as there is no text, or
+        the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):
@@ -572,8 +575,8 @@ class EvidenceTable(TableView):
 
         def x(step: float) -> float:
             """Return the pixel of a step; infinity, for "not selected", is at the right end."""
-            share = (min(step, last_step + 0.6) - 1) / (last_step - 1)
-            return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
+            share = (min(step, last_step) - 1) / (last_step - 1)
+            return room.left() + 4 + share * (room.width() - 8)
 
         y = room.center().y() + 0.5
         color = colors.q("accent" if row.selected else "bar")

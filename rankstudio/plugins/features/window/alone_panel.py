@@ -158,7 +158,7 @@ class AloneController(Controller):
             session.measureChanged,
             session.planChanged,
         )
-        self._demand = OnDemand(
+        self._measures_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,
@@ -177,12 +177,12 @@ class AloneController(Controller):
     @Slot()
     def update(self) -> None:
         """Show how the features rank alone, if visible."""
-        self._demand.update()
+        self._measures_demand.update()
         self._mark()
 
     def leave(self) -> None:
         """Stop measuring for a hidden page."""
-        self._demand.update()
+        self._measures_demand.update()
 
     def _key(self) -> Key | None:
         """Return everything on which the measures depend; None without documents.

@@ -172,7 +172,7 @@ class RanksController(Controller):
         self._ranking: MethodRanking | None = None
         self.panel = RanksPanel(theme)
         self.panels = (self.panel,)
-        self._demand = OnDemand(
+        self._ranking_demand = OnDemand(
             self,
             models.task_worker,
             self._key,
@@ -212,7 +212,7 @@ class RanksController(Controller):
         self.panel.setVisible(
             sum(len(datasets) > 1 for datasets in titles.values()) > 1
         )
-        self._demand.update()
+        self._ranking_demand.update()
 
     def export_items(self) -> Iterator[ExportItem]:
         """Yield the diagram for the dialog *Export*, if it is shown."""

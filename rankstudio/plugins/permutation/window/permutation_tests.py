@@ -102,7 +102,7 @@ class PermutationTests(QObject):
         method = model.plan.entry
         if method.lacking:
             return method.lacking
-        if method.given:
+        if method.learns_nothing:
             return _GIVEN_SCORES_TEXT
         if model.plan.ranker:
             return _TWO_STAGES_TEXT

@@ -205,6 +205,8 @@ class AblationPanel(Panel):
         """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
+        # The column has A's measure minus that without the feature. It is called a fall
+        # only where a fall is a loss: not for measures that are better if lower.
         title = tr("fall") if higher_is_better else tr("change")
         folds = Column(
             "folds",
@@ -323,7 +325,7 @@ class AblationFeeder(QObject):
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0
         self._is_begun = False
-        self._demand = OnDemand(
+        self._ablation_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,
@@ -344,7 +346,7 @@ class AblationFeeder(QObject):
         models : dict of int to Chosen
             Models by the number of the fold.
         """
-        self._demand.forget()
+        self._ablation_demand.forget()
         self._request = request
         self._plan = plan
         self._models = models
@@ -368,7 +370,7 @@ class AblationFeeder(QObject):
         self._n_models = len(self._waiting_models)
         if not self._waiting_models:
             self._panel.clear(tr("These models have no features to leave out."))
-        elif plan.entry.given:
+        elif plan.entry.learns_nothing:
             self._panel.clear(
                 tr(
                     "These models were read from files, so they cannot be trained again without a feature."
@@ -379,11 +381,11 @@ class AblationFeeder(QObject):
 
     def stop(self) -> None:
         """Stop the training for now."""
-        self._demand.stop()
+        self._ablation_demand.stop()
 
     def go_on(self) -> None:
         """Continue the training, if it has begun and is not complete."""
-        self._demand.update()
+        self._ablation_demand.update()
 
     @Slot()
     def _begin_training(self) -> None:

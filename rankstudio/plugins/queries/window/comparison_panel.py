@@ -99,7 +99,7 @@ class QueryPlot(Plot):
         self.outline: QPolygonF | None = None
 
         # positions of the queries with a value
-        self._known: Ints = np.zeros(0, dtype=np.int64)
+        self._valued_positions: Ints = np.zeros(0, dtype=np.int64)
 
         # position at which a selection with Shift began
         self._anchor: int | None = None
@@ -121,10 +121,10 @@ class QueryPlot(Plot):
         self._anchor = None
         n = len(comparison.queries) if comparison else 0
         self.kept = np.ones(n, dtype=np.bool_)
-        self._known = (
+        self._valued_positions = (
             np.flatnonzero(~np.isnan(comparison.gain))
             if comparison
-            else self._known[:0]
+            else self._valued_positions[:0]
         )
         self.box.silence()
         self._name_axes()
@@ -175,7 +175,7 @@ class QueryPlot(Plot):
 
         Otherwise, y includes zero.
         """
-        xs, ys = (values[self._known] for values in self.points)
+        xs, ys = (values[self._valued_positions] for values in self.points)
         if self.mode == SCATTER:
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
@@ -194,11 +194,11 @@ class QueryPlot(Plot):
 
     def is_empty(self) -> bool:
         """Return whether there is no query with a value."""
-        return not self._known.size
+        return not self._valued_positions.size
 
     def figure(self) -> CurvesFigure:
         """Return the plot as a figure to export: queries as points, or differences as bars."""
-        xs, ys = (floats(values[self._known]) for values in self.points)
+        xs, ys = (floats(values[self._valued_positions]) for values in self.points)
         is_scatter = self.mode == SCATTER
         has_bars = self.mode == SORTED
         series = Series(
@@ -270,14 +270,20 @@ class QueryPlot(Plot):
             if not frame.area.contains(point):
                 return None
             position = round(frame.x_at(point.x())) - 1
-            return int(self._known[min(max(0, position), self._known.size - 1)])
+            return int(
+                self._valued_positions[
+                    min(max(0, position), self._valued_positions.size - 1)
+                ]
+            )
         nearest = frame.nearest(
-            [(xs[self._known], ys[self._known])], point, _HIT_DISTANCE
+            [(xs[self._valued_positions], ys[self._valued_positions])],
+            point,
+            _HIT_DISTANCE,
         )
         if nearest is None:
             return None
         _, index = nearest
-        return int(self._known[index])
+        return int(self._valued_positions[index])
 
     def click(self, point: QPointF) -> None:
         """Pick the query under the mouse; without one, select all queries.
@@ -309,11 +315,13 @@ class QueryPlot(Plot):
 
         # Right and down move forward, left and up backward.
         index = (
-            int(np.searchsorted(self._known, self.chosen)) + sum(move)
+            int(np.searchsorted(self._valued_positions, self.chosen)) + sum(move)
             if self.chosen is not None
             else 0
         )
-        position = int(self._known[min(max(0, index), self._known.size - 1)])
+        position = int(
+            self._valued_positions[min(max(0, index), self._valued_positions.size - 1)]
+        )
 
         # With Shift, everything from the query where the selection began is selected.
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:

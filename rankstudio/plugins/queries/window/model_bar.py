@@ -94,7 +94,7 @@ def _model_of_choice(
     path = None if position is None else record.paths.get((fold, position))
     if path is None:
         return chosen
-    step = path.steps[path_position(path, choice.place, None, record.plan.select_by)]
+    step = path.steps[path_position(path, choice.x_value, None, record.plan.select_by)]
     return replace(chosen, unit=path.unit, step=step)
 
 

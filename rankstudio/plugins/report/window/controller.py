@@ -98,7 +98,7 @@ class ReportController(PageController):
             runs.changed,
             runs.kept,
         )
-        self._demand = OnDemand(
+        self._report_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,
@@ -136,7 +136,7 @@ class ReportController(PageController):
     @Slot()
     def update(self) -> None:
         """Have the report made anew if its page is visible and its runs or seals have changed."""
-        self._demand.update()
+        self._report_demand.update()
         if self._unseen:
             self._show()
 
@@ -163,7 +163,7 @@ class ReportController(PageController):
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
             self._report = None
-            self._demand.forget()
+            self._report_demand.forget()
             self.preview.clear()
             self._turn.start()
 
@@ -280,7 +280,7 @@ class ReportController(PageController):
     @Slot(str)
     def _fail(self, reason: str) -> None:
         """Show the reason why there is no report."""
-        self._demand.forget()
+        self._report_demand.forget()
         self.preview.stop_waiting()
         self.failed.emit(reason)
 
@@ -364,7 +364,7 @@ class ReportController(PageController):
         """Clear the report, and show the settings of another study."""
         self._report = None
         self._has_unwritten_settings = False
-        self._demand.forget()
+        self._report_demand.forget()
         self.preview.clear()
         self._show_settings(ReportSettings())
         study = self._store.study

@@ -513,15 +513,13 @@ class CurvesPlot(Plot):
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
-        log = (
-            spans_decades if self._scale is None else self._scale
-        ) and self.family.spread() > 0
+        # `_scale` is whether the user chose a logarithmic scale; None without a choice.
+        wants_log = spans_decades if self._scale is None else self._scale
+        log = wants_log and self.family.spread() > 0
         if log != self.axes.log_y:
-            self.axes, self.zoom.log_y, self._zoomed = (
-                replace(self.axes, log_y=log),
-                log,
-                False,
-            )
+            self.axes = replace(self.axes, log_y=log)
+            self.zoom.log_y = log
+            self._zoomed = False
 
     def _on_zoom(self, *_: object) -> None:
         """Follow the ranges that the user zoomed into, but not beyond the data.

@@ -550,7 +550,8 @@ def _draw_labels(
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # The name of the rows stands upright if it is a symbol, else it reads upwards.
+    # The name of the rows stands upright if it is a symbol, else it reads upwards. All
+    # labels of rows are 18 pixels high, 9 on each side of their middle.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
@@ -569,6 +570,7 @@ def _draw_labels(
     stride = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
     start = NAME_WIDTH if plot.row_name() else 0.0
     for row in range(0, n_rows, stride):
+        # Row 0 is at the bottom, but `ys` begins at the top.
         top = n_rows - 1 - row
         box = QRectF(
             start,
@@ -584,6 +586,7 @@ def _draw_labels(
     # Columns have as many labels as an axis that counts from 1 would have ticks.
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
+        # Room for the label, 60 pixels wide, below the middle of the column.
         middle = (xs[column] + xs[column + 1]) / 2
         box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
         painter.drawText(box, BELOW, plot.column_labels[column])

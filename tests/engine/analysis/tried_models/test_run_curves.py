@@ -89,7 +89,7 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
     worth = []
     for one, of in ((runs[0], reference), (runs[1], curve)):
         number = [c.values for c in one.plan.combinations].index(of.values)
-        path = {model.place: model for model in tried_models(one, "MAP")[number]}
+        path = {model.x_value: model for model in tried_models(one, "MAP")[number]}
         steps = list(zip(*(path[place].steps for place in of.places), strict=True))
         worth.append(np.concatenate(values_by_query(one, DATA, steps, "MAP"), axis=1))
     for position, x in enumerate(curve.x):
@@ -116,7 +116,7 @@ def test_the_reference_has_the_interval_to_its_own_model_of_the_table(
     assert reference is not None and other is not None and other.own_half is None
     assert reference.model is not None and reference.own_half is not None
     number = [c.values for c in runs[0].plan.combinations].index(reference.values)
-    path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}
+    path = {model.x_value: model for model in tried_models(runs[0], "MAP")[number]}
     steps = list(zip(*(path[place].steps for place in reference.places), strict=True))
     worth = np.concatenate(values_by_query(runs[0], DATA, steps, "MAP"), axis=1)
     assert reference.own_half[reference.model] == 0
@@ -162,7 +162,7 @@ def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(
     )
     curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
     number = [c.values for c in runs[0].plan.combinations].index(curve.values)
-    path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}
+    path = {model.x_value: model for model in tried_models(runs[0], "MAP")[number]}
     for place, x in zip(curve.places, curve.x, strict=True):
         wanted = [
             sum(dict(COSTS).get(c + 1, 1.0) for c in step.selected)
@@ -229,7 +229,7 @@ def test_on_the_test_part_the_models_are_those_of_validation_measured_anew(
         assert one is not None and other is not None
         assert (one.values, one.places) == (other.values, other.places)
         number = [c.values for c in result.plan.combinations].index(one.values)
-        path = {model.place: model for model in tried_models(result, "MAP")[number]}
+        path = {model.x_value: model for model in tried_models(result, "MAP")[number]}
         for point, place in enumerate(one.places):
             folds = [
                 evaluate(part.y, part.X @ step.coef, part.qid, measures=["MAP"])["MAP"]

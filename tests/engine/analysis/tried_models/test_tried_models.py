@@ -69,10 +69,10 @@ def test_the_best_of_a_size_is_the_first_with_the_best_mean(
                 else model.mean > known[0]
             )
             if np.isfinite(model.mean) and better:
-                best[model.size] = model.mean, path.combination, model.place
+                best[model.size] = model.mean, path.combination, model.x_value
     found = best_of_sizes(paths, name)
     assert [one.size for one in found] == sorted(best)
-    assert {one.size: (one.mean, one.combination, one.place) for one in found} == best
+    assert {one.size: (one.mean, one.combination, one.x_value) for one in found} == best
 
 
 @pytest.mark.parametrize("method", ["greedy-rankrls", "fsmrank"])

@@ -216,7 +216,7 @@ def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
     """With so many processes that share the shards; 0 for the threads of this process."""
     workers = WorkersHere(count, share_shards=True) if count else WorkersHere()
     for entry in methods():
-        if entry.lacking or entry.given or not goes_by_shards(entry):
+        if entry.lacking or entry.learns_nothing or not goes_by_shards(entry):
             continue
         plan = Plan("hollow", entry.key)
         with memory.within(budget), threads.at_most(8):

@@ -73,10 +73,10 @@ def test_both_runs_are_compared(
     )
     assert (
         theirs.result.average["MAP"]
-        == expected.given.average["MAP"]
+        == expected.transferred_run.average["MAP"]
         == again.result.average["MAP"]
     )
-    assert own.result.average["MAP"] == expected.own.average["MAP"]
+    assert own.result.average["MAP"] == expected.own_run.average["MAP"]
     assert (
         window.workspace.page == "compare" and window.models.marks.reference == own.key
     )

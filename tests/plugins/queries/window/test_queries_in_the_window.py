@@ -107,11 +107,11 @@ def test_a_run_in_the_background_leaves_the_models_and_the_choice(
     settle(window)
     assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
     assert window.runs.shown.key == 2
-    assert window.session.choice.place == 1
+    assert window.session.choice.x_value == 1
     look_at(window.session, window.runs, third)
-    assert window.session.choice.place is None
+    assert window.session.choice.x_value is None
     look_at(window.session, window.runs, window.runs.record(2))
-    assert window.session.choice.place == 1
+    assert window.session.choice.x_value == 1
 
 
 @pytest.mark.thorough

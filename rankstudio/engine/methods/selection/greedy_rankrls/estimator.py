@@ -34,7 +34,11 @@ from rankstudio.engine.methods.pair_learners import (
     refuse_unusual,
     unusual,
 )
-from rankstudio.engine.methods.permuted_labels import LOSS, exchanged_rows, is_usual
+from rankstudio.engine.methods.permuted_labels import (
+    LOSS,
+    exchanged_rows,
+    has_defaults_except,
+)
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -539,7 +543,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
             return None
-        has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in (
+        has_usual_settings = has_defaults_except(
+            self, _RELABELLED
+        ) and self.algorithm in (
             "auto",
             "statistics",
             "rows",
