@@ -444,8 +444,8 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
         if line
         for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
-    # In the lists of a profile, any name is a feature; elsewhere, a name might be any
-    # word of a text. Several lists may have the same feature.
+    # In the lists of a profile, any name is a feature; elsewhere, a name might
+    # be any word of a text. Several lists may have the same feature.
     if blocks:
         return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
     return _vespa_set(path, features)

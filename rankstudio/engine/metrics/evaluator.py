@@ -536,12 +536,13 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        M counts the measures, K the rankings and Q the queries. ``ranked`` (K, m) are
-        the labels of the m documents in the order of each ranking, with marks of ties.
+        M counts the measures, K the rankings and Q the queries. ``ranked`` (K,
+        m) are the labels of the m documents in the order of each ranking, with
+        marks of ties.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
-        # Measure all K rankings in every query: of each query, the rows 0 to K - 1 of
-        # ``ranked``.
+        # Measure all K rankings in every query: of each query, the rows 0 to K
+        # - 1 of ``ranked``.
         begins = np.zeros(self.n_queries, dtype=np.int64)
         ends = np.full(self.n_queries, ranked.shape[0])
         out[self._needs_scores] = np.nan

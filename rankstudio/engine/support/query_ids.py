@@ -49,8 +49,8 @@ def check_none_missing(qid: ArrayLike) -> None:
     masked = np.zeros(0, dtype=np.bool_)
     if isinstance(qid, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(qid)
-    # The ids of a flat list stay objects: numpy would make all of them texts, None
-    # included, if one is a text.
+    # The ids of a flat list stay objects: numpy would make all of them texts,
+    # None included, if one is a text.
     ids = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind in "fcmM":  # floats, complex numbers, durations and dates
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)

@@ -168,8 +168,9 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
 
-    ``run`` is the run of A on the other data. Here, its model was measured in each fold
-    of B, by ``transferred.transferred_run``; the run of B is ``transferred.own_run``.
+    ``run`` is the run of A on the other data. Here, its model was measured in
+    each fold of B, by ``transferred.transferred_run``; the run of B is
+    ``transferred.own_run``.
     """
     own_run = transferred.own_run
     folds = transferred.folds_of_features()

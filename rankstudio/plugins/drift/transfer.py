@@ -37,9 +37,9 @@ class Transfer:
     features : tuple of int
         Ids in these data of the features of the model.
     training_counts : dict
-        For each fold number, the number of measured queries on which the model was
-        trained, because they are also in the other data, and the number of all measured
-        queries.
+        For each fold number, the number of measured queries on which the model
+        was trained, because they are also in the other data, and the number of
+        all measured queries.
     """
 
     transferred_run: RunResult

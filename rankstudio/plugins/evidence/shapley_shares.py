@@ -121,8 +121,8 @@ def shapley_steps(
     """
     rows = training_data(data)
 
-    # The judge has λ and loss of RankRLS, whose left-out error is exact for any set of
-    # features. An error is raised if the estimator has no such errors.
+    # The judge has λ and loss of RankRLS, whose left-out error is exact for any
+    # set of features. An error is raised if the estimator has no such errors.
     judge = exact_exchange(estimator, rows, "Shapley shares")
     return (
         yield from exchanged_shares(

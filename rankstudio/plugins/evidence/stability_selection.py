@@ -326,8 +326,8 @@ def stability_steps(
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
-    # A path is the sets of features that a half selects, one per step. The result may
-    # have the paths of some halves already.
+    # A path is the sets of features that a half selects, one per step. The
+    # result may have the paths of some halves already.
     halves = _Halves(n_units, start, range(stability.n_paths, count))
     activity = halves_text(one_ranking=rows.one_ranking)
 

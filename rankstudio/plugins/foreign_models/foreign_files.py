@@ -428,11 +428,11 @@ def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    `parsed.numbering` says what these numbers are: places in a feature set, ids, or
-    columns.
+    `parsed.numbering` says what these numbers are: places in a feature set,
+    ids, or columns.
 
-    A library that read LETOR text has a column for each id, including 0, which no
-    feature has.
+    A library that read LETOR text has a column for each id, including 0, which
+    no feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)

@@ -724,8 +724,8 @@ def _document_factor(data: QueryData) -> QueryFactor:
 def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
     """Predict each label by the model without its document.
 
-    Labels count as differences from the mean of all labels, and so do the predictions.
-    Their shape is (m,), or (m, v) for v outputs.
+    Labels count as differences from the mean of all labels, and so do the
+    predictions. Their shape is (m,), or (m, v) for v outputs.
     """
     if isinstance(system, ReducedSystem):
         return system.leave_one_out(regularization)

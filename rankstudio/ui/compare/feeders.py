@@ -214,8 +214,8 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Tests by run, reference and how both are measured.
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs waits for
-        # one of them at most.
+        # Each comparison is a job of its own: a path that the slider needs
+        # waits for one of them at most.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -638,8 +638,9 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished folds, or its method selects no features:
-        the view of stability is cleared then, with the reason as its text.
+        Return None if the run has no finished folds, or its method selects no
+        features: the view of stability is cleared then, with the reason as its
+        text.
         """
         record = self._record
         # The run by the measures in use, without its measures on a sealed test part.

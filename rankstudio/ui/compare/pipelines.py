@@ -184,8 +184,8 @@ class Pipelines:
             Label columns of the open data: each pipeline on these data is
             returned with each label.
         """
-        # The plan of the form is that of the open data. Other data have their own label,
-        # "".
+        # The plan of the form is that of the open data. Other data have their
+        # own label, "".
         form = self._session.plan
         rows = []
         for dataset in data:

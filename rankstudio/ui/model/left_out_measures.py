@@ -98,13 +98,13 @@ class LeftOutMeasures(QObject):
         self._fold_cache = fold_cache
         # Whether the user asks for the measures, and for those of all combinations.
         self._asked = self._measures_all = False
-        # By the steps of a path, then by how it is measured. The keys are weak: an
-        # entry goes with the last reference to its path.
+        # By the steps of a path, then by how it is measured. The keys are weak:
+        # an entry goes with the last reference to its path.
         self._measured_by_steps: WeakKeyDictionary[
             PathSteps, dict[_Wanted, _Measured]
         ] = WeakKeyDictionary()
-        # measurements that are not tried again until the user asks for the measures
-        # again
+        # measurements that are not tried again until the user asks for the
+        # measures again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement

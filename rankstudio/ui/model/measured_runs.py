@@ -131,8 +131,9 @@ class MeasuredRuns(QObject):
         self._study_store = study_store
         # runs whose cross-fitted values this window has stored
         self._fitted: set[RunRecord] = set()
-        # Measured runs by the run itself (another study has other runs of the same
-        # numbers) and by how it was measured, with the run's state at that time.
+        # Measured runs by the run itself (another study has other runs of the
+        # same numbers) and by how it was measured, with the run's state at that
+        # time.
         self._measured_by_record: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}

@@ -41,11 +41,11 @@ class Choice:
     Attributes
     ----------
     values : tuple or None
-        The values of the model's path on the plan's axes; None for the values that
-        validation chose.
+        The values of the model's path on the plan's axes; None for the values
+        that validation chose.
     x_value : int or None
-        Coordinate of the model on the path: a number of features, or a round; None for
-        the best model of the path.
+        Coordinate of the model on the path: a number of features, or a round;
+        None for the best model of the path.
     """
 
     values: tuple[Any, ...] | None = None

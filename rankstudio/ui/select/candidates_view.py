@@ -204,9 +204,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion. `is_share_meaningless` says whether
-    # one of the two features does not lower it: then a share of the lead has no
-    # meaning.
+    # A positive score is a reduction of the criterion. `is_share_meaningless`
+    # says whether one of the two features does not lower it: then a share of
+    # the lead has no meaning.
     if is_share_meaningless(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:

@@ -707,8 +707,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button has the curve and the x of its model. Other parts of the window
-        # need the key of the path and the k instead.
+        # The button has the curve and the x of its model. Other parts of the
+        # window need the key of the path and the k instead.
         self.smallest_button.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )

@@ -66,8 +66,8 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the key has changed after one of the signals
-        # `on`: other data, another plan, or other limits.
+        # The memory is estimated again if the key has changed after one of the
+        # signals `on`: other data, another plan, or other limits.
         self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,

@@ -218,8 +218,8 @@ class RunController(PageController):
         self._set_empty_texts()
         combinations = record.combinations if record else ()
 
-        # Whether there is a validation part, of the files or from inner folds, on which
-        # models are measured.
+        # Whether there is a validation part, of the files or from inner folds,
+        # on which models are measured.
         has_validation = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )

@@ -310,8 +310,8 @@ class OpenController(Controller):
         self, path: str, reading_plan: Plan, judgments: Sequence[str]
     ) -> None:
         """Open feature logs with files of judgments; several files are several judges."""
-        # The label column that was chosen before is not used: it has the labels of one
-        # judge, who may not be the author of any of these files.
+        # The label column that was chosen before is not used: it has the labels
+        # of one judge, who may not be the author of any of these files.
         settings = {
             **DataColumns.of(reading_plan.columns).as_dict(),
             "judgments": list(judgments),

@@ -119,9 +119,9 @@ class SavingDialog(QDialog):
     def tell_written(self, path: Path, remark: str = "") -> str:
         """Show that a file is written, emit `saved`, and return the sentence that says so.
 
-        ``remark`` is another sentence, which is shown after it. The next file is
-        suggested in the same folder, and replaces this one only if the user agrees
-        anew.
+        ``remark`` is another sentence, which is shown after it. The next file
+        is suggested in the same folder, and replaces this one only if the user
+        agrees anew.
         """
         self._replaceable_path = None
         self._folder = path.parent

@@ -685,11 +685,11 @@ def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
     """Describe the table: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds.".
 
-    ``names`` are those of the measures. The table has a mean over the folds, or a value
-    for each fold, as ``by`` says.
+    ``names`` are those of the measures. The table has a mean over the folds, or
+    a value for each fold, as ``by`` says.
     """
-    # Each row has its runs and their comparable groups by the name of the dataset. Rows
-    # of different blocks have no common group.
+    # Each row has its runs and their comparable groups by the name of the
+    # dataset. Rows of different blocks have no common group.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     values_text = "values by fold" if by == "folds" else "mean over the folds"
     n_blocks = len({row.block for row in rows})

@@ -204,8 +204,9 @@ def read_as(
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``role_columns`` are the names of these three columns in a table. Queries may come from a
-    file of query sizes instead, unless the user stated that there are none.
+    ``role_columns`` are the names of these three columns in a table. Queries
+    may come from a file of query sizes instead, unless the user stated that
+    there are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

@@ -488,9 +488,9 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    That is the number in all test parts together. It is called for data that are one
-    ranking: without queries, only the number of documents can show that some are not in
-    a fold.
+    That is the number in all test parts together. It is called for data that
+    are one ranking: without queries, only the number of documents can show that
+    some are not in a fold.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())

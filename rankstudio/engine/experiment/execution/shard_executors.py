@@ -165,8 +165,8 @@ class Elsewhere:
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
-            # `room` is an estimate of the memory, in bytes, that all workers may use for
-            # states of shards.
+            # `room` is an estimate of the memory, in bytes, that all workers
+            # may use for states of shards.
             session.limit(self.room)
         try:
             yield session

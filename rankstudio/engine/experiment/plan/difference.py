@@ -45,8 +45,8 @@ def differences(
     """
     if plan.method != reference.method:
         return (tr("another method"),)
-    # With a final ranker, the parameters of the method's own ranking (`p.ranks`) have no
-    # effect.
+    # With a final ranker, the parameters of the method's own ranking
+    # (`p.ranks`) have no effect.
     method_parameters = [
         p for p in plan.entry.parameters if not (p.ranks and plan.ranker)
     ]
@@ -73,8 +73,8 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
     preferences and the rule are included if the plan has them.
     """
     ranker = plan.ranker_entry
-    # With a final ranker, the parameters of the method's own ranking (`p.ranks`) have no
-    # effect.
+    # With a final ranker, the parameters of the method's own ranking
+    # (`p.ranks`) have no effect.
     labelled_parameters = [
         (tr(p.label), p, plan.parameters[p.name])
         for p in plan.entry.parameters

@@ -152,8 +152,8 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
-        # The key is the name of the function, a hyphen, and digits of the checksum. The
-        # version of a file is its SHA-256.
+        # The key is the name of the function, a hyphen, and digits of the
+        # checksum. The version of a file is its SHA-256.
         entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version_or_checksum[:_N_DIGITS]}"
         for entry in plan.foreign_measures
         if entry.origin is not None and entry.origin.kind is OriginKind.FILE

@@ -304,9 +304,9 @@ def weighted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each query, shape (Q,), as the mean over the divisions.
 
-    A division splits the validation queries at random into groups, and measures each
-    query by the model that the other groups choose. There are `N_SPLITS` divisions, or
-    a single one of few queries.
+    A division splits the validation queries at random into groups, and measures
+    each query by the model that the other groups choose. There are `N_SPLITS`
+    divisions, or a single one of few queries.
 
     Parameters
     ----------
@@ -542,13 +542,13 @@ def _find_equal_models(
 ) -> tuple[Bools, Bools]:
     """Return which models are not significantly worse than the best one on each subset, (S, K).
 
-    There are S subsets of the validation queries in ``block``, and K models, which are
-    the rows of ``rows``. The second result says which subsets have enough queries for a
-    test, (S,).
+    There are S subsets of the validation queries in ``block``, and K models,
+    which are the rows of ``rows``. The second result says which subsets have
+    enough queries for a test, (S,).
 
-    `best`, shape (S,), has the best model of each subset. Validation queries are in one
-    or more parts: `rows.queries` has the values of all models in each part, and
-    `block.columns` the columns of each subset there.
+    `best`, shape (S,), has the best model of each subset. Validation queries
+    are in one or more parts: `rows.queries` has the values of all models in
+    each part, and `block.columns` the columns of each subset there.
     """
     # The values of each subset's best model in the subset's queries, by part:
     # arrays of shape (S, n).
@@ -560,8 +560,8 @@ def _find_equal_models(
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
     is_equal, is_unclear = _rough_tests(rows, block, best)
     for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
-        # A pair is the number of a subset and a model. For each pair: the model minus
-        # the subset's best model, in the subset's queries.
+        # A pair is the number of a subset and a model. For each pair: the model
+        # minus the subset's best model, in the subset's queries.
         differences = [
             values[models[:, None], subset[numbers]] - line[numbers]
             for values, subset, line in zip(

@@ -946,8 +946,8 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        # Left-out measures of the whole training part are kept beside those of the
-        # inner folds. They have other names, so that nothing is replaced.
+        # Left-out measures of the whole training part are kept beside those of
+        # the inner folds. They have other names, so that nothing is replaced.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),

@@ -168,8 +168,9 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum follows after "@". A file with
-        # another checksum has changed; without "@", the beginning is "", which fits any.
+        # In a plan, the beginning of the file's checksum follows after "@". A
+        # file with another checksum has changed; without "@", the beginning is
+        # "", which fits any.
         if not code.origin.version_or_checksum.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)

@@ -415,13 +415,13 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``shape`` has the number m of documents, the limit of the memory (`free`) and the
-    size of documents that are read from disk (`read`), in bytes.
+    ``shape`` has the number m of documents, the limit of the memory (`free`)
+    and the size of documents that are read from disk (`read`), in bytes.
 
-    ``exact`` means that all documents are decomposed at once, which needs five m × m
-    matrices. If memory allows, the maps of ``n_other_kernels`` other kernel functions
-    are cached, too. A map, m × n_basis, has the features that a kernel gives the
-    documents.
+    ``exact`` means that all documents are decomposed at once, which needs five
+    m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
+    kernel functions are cached, too. A map, m × n_basis, has the features that
+    a kernel gives the documents.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     cached_bytes = min(

@@ -164,9 +164,9 @@ def result_table(ranking: MethodRanking) -> TextTable:
     header = ("method", *(dataset.name for dataset in datasets), "mean rank")
     title = f"{ranking.table.measure}, with the rank on each dataset"
 
-    # The cells with the best rank on a dataset are highlighted, by row and column of the
-    # table. Its rows are the columns of the ranking, and its first column has the names
-    # of the methods.
+    # The cells with the best rank on a dataset are highlighted, by row and
+    # column of the table. Its rows are the columns of the ranking, and its
+    # first column has the names of the methods.
     best_cells = {
         (column, row + 1)
         for row, ranks in enumerate(ranking.ranks.tolist())

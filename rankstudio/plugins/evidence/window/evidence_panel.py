@@ -561,11 +561,11 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        A position is the step, from 1, at which a half of the queries selects the
-        feature.
+        A position is the step, from 1, at which a half of the queries selects
+        the feature.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no text, or
-        the whole room if nothing is drawn.
+        ``room`` is the rectangle of the cell. None is returned, as there is no
+        text, or the whole room if nothing is drawn.
         """
         position = row.found.position
         if position is None or isinf(position[0]):

@@ -228,8 +228,8 @@ class CandidateMapPlot(HeatMapPlot):
             ),
             Line(location),
         ]
-        # A share of the best score has a meaning only if the best score is the greatest,
-        # and 0 means no effect.
+        # A share of the best score has a meaning only if the best score is the
+        # greatest, and 0 means no effect.
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), percentage(share)))
         n_candidates = int(self.shown.n_candidates[column])

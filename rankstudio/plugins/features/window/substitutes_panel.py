@@ -415,8 +415,9 @@ class SubstitutesPanel(Panel):
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
 
-        # For the map of runs, which has a column for each of the F folds of all runs:
-        # the rank at which each fold selected each of n features, shape (n, F),
+        # For the map of runs, which has a column for each of the F folds of all
+        # runs: the rank at which each fold selected each of n features, shape
+        # (n, F),
         self._ranks: Floats = np.empty((0, 0))
         # the runs, each with its number of successive folds,
         self._groups: tuple[ColumnGroup, ...] = ()
@@ -581,8 +582,8 @@ class SubstitutesPanel(Panel):
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
 
-        # The color scale goes from the greatest rank, at least 2, to the first, so that
-        # features selected early have the colors of its upper end.
+        # The color scale goes from the greatest rank, at least 2, to the first,
+        # so that features selected early have the colors of its upper end.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         )

@@ -205,8 +205,9 @@ class AblationPanel(Panel):
         """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
-        # The column has A's measure minus that without the feature. It is called a fall
-        # only where a fall is a loss: not for measures that are better if lower.
+        # The column has A's measure minus that without the feature. It is
+        # called a fall only where a fall is a loss: not for measures that are
+        # better if lower.
         title = tr("fall") if higher_is_better else tr("change")
         folds = Column(
             "folds",

@@ -550,8 +550,9 @@ def _draw_labels(
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # The name of the rows stands upright if it is a symbol, else it reads upwards. All
-    # labels of rows are 18 pixels high, 9 on each side of their middle.
+    # The name of the rows stands upright if it is a symbol, else it reads
+    # upwards. All labels of rows are 18 pixels high, 9 on each side of their
+    # middle.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)

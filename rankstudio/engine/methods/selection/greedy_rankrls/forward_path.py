@@ -290,9 +290,10 @@ class GreedyState:
         A part is the squared error of the model trained without the query. Q
         also counts the queries that pad the last block; their parts are 0.
         """
-        # Shape (blocks, n, BLOCK): the system of each feature if it is added (pivot times
-        # weight is right), and its residual v times the labels' residual e and itself,
-        # in each query. Shape (blocks, BLOCK): e'e. The blocks have all queries.
+        # Shape (blocks, n, BLOCK): the system of each feature if it is added
+        # (pivot times weight is right), and its residual v times the labels'
+        # residual e and itself, in each query. Shape (blocks, BLOCK): e'e. The
+        # blocks have all queries.
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
         # A feature with this weight changes a query's error e to e - weight v,
