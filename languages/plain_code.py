@@ -33,7 +33,8 @@ KINDS = ("vague", "generic", "tuples", "splats", "nested", "docs", "width")
 # tuples, splats, nested expressions and docstrings per 1,000 lines; characters per line,
 # of code, comments and docstrings. Limits only go down; that of the width goes up where
 # explanations are added, whose lines are longer than those of code, as long as all of the
-# program has at most 36. A folder that is not listed has those of the folder around it, and a new one those of new code.
+# program has at most 36. A folder that is not listed has those of the folder around it, and
+# a new one those of new code.
 LIMITS: dict[str, tuple[float, ...]] = {
     "": (0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 36.0),
     "rankstudio/engine/support": (0.5, 8.0, 0.0, 0.0, 0.0, 0.0, 33.5),
@@ -49,10 +50,10 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "rankstudio/engine": (1.6, 4.0, 0.0, 0.0, 0.0, 0.0, 34.5),
     "rankstudio/plugins/baselines": (0.0, 8.5, 0.0, 0.0, 0.0, 0.0, 37.5),
     "rankstudio/plugins/cluster": (0.0, 3.5, 0.0, 0.0, 0.0, 0.0, 36.5),
-    "rankstudio/plugins/drift": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 36.5),
+    "rankstudio/plugins/drift": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 37.0),
     "rankstudio/plugins/evidence": (0.2, 3.5, 0.0, 0.0, 0.0, 0.1, 36.5),
     "rankstudio/plugins/exports": (0.0, 2.5, 0.0, 0.0, 0.0, 0.0, 34.0),
-    "rankstudio/plugins/features": (0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 37.5),
+    "rankstudio/plugins/features": (0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 38.0),
     "rankstudio/plugins/foreign_models": (0.0, 6.0, 0.0, 0.0, 0.0, 0.0, 38.5),
     "rankstudio/plugins/judges": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 36.0),
     "rankstudio/plugins/kernels": (0.0, 8.5, 0.0, 0.0, 0.0, 0.0, 37.5),

@@ -143,8 +143,8 @@ def test_matrices_beyond_the_memory_limit_are_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.ability("queries")
 def test_every_function_gives_the_numbers_of_data_in_memory(problem: Problem) -> None:
     """Catches a part of the documents, rows that are not there, and statistics of another loss."""
-    from rankstudio.plugins.queries.query_paths import query_paths
-
+    paths_module = pytest.importorskip("rankstudio.plugins.queries.query_paths")
+    query_paths = paths_module.query_paths
     data, n = grouped(problem), problem.X.shape[1]
     method = GreedyRankRLS(n, problem.regularization)
     space = SubsetSpace(n, problem.regularization)

@@ -206,7 +206,7 @@ def test_it_comes_back_with_the_run_and_stands_in_the_report(
     with opened(folds, config="other") as window:
         window.open_path(str(kept))
         wait_until(lambda: window.runs.records and window.session.has_documents)
-        window.session.look_at(fold)
+        window.session.show_fold(fold)
         wait_until(lambda: window.current.model is not None)
         window.workspace.show_page("evidence")
         rest(window)
