@@ -134,14 +134,15 @@ def transfer_matrix(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from rankstudio.engine import Plan, save_letor
+    >>> from rankstudio.engine import Plan
+    >>> from rankstudio.engine.data.formats.dataset_writer import save_letor
     >>> from rankstudio.engine.data.synthetic import make_ranking
     >>> with TemporaryDirectory() as folder:
     ...     places = [f"{folder}/{name}.txt" for name in "AB"]
     ...     for seed, place in enumerate(places):
     ...         save_letor(make_ranking(n_queries=20, seed=seed).folds[0].train, place)
     ...     parameters = {"regularization": 1.0}
-    ...     plan = Plan(places[0], "rankrls", parameters, protocol="2-fold", measures=("MAP",))
+    ...     plan = Plan(places[0], "rankrls", parameters, protocol="3-fold", measures=("MAP",))
     ...     matrix = transfer_matrix(plan, places)
     >>> matrix.values.shape, matrix.ranks[0, 1]
     ((2, 2), np.float64(1.0))
