@@ -22,6 +22,7 @@ LONGEST = (
     # seconds until the run must have ended: a computer that compiles and does other things as well
     300.0
 )
+COMPILING = "Compiling for this computer"  # what the log says of each kernel
 QUIET = 10.0  # seconds without another kernel, after which the window has all it needs
 
 
@@ -49,7 +50,7 @@ def run_sample(
     with subprocess.Popen(command, env=environment) as window:
         try:
             _wait(window, lambda: finished(data))
-            _wait_for_quiet(window, kernels)
+            _wait_for_quiet(window, data, kernels)
         finally:
             window.terminate()
     # Windows ends it at once, and says so
@@ -97,17 +98,37 @@ def _wait(window: subprocess.Popen[bytes], happened: Callable[[], bool]) -> None
         time.sleep(1)
 
 
-def _wait_for_quiet(window: subprocess.Popen[bytes], kernels: Path) -> None:
-    """Wait until no kernel has come for a while: pages compute more when a run has ended."""
-    known, since = -1, time.monotonic()
+def _wait_for_quiet(
+    window: subprocess.Popen[bytes], data: Path, kernels: Path
+) -> None:
+    """Wait until no kernel has come for a while: pages compute more when a run has ended.
+
+    On a busy machine, a single kernel may take longer than this while. So the while is
+    six times as long as long as more kernels were announced in the log than have come.
+    """
+    n_before = _n_kernels(kernels)
+    last_counts = (-1, -1)
+    since = time.monotonic()
 
     def quiet() -> bool:
-        nonlocal known, since
-        if (now := sum(1 for _ in kernels.rglob("*.nbc"))) != known:
-            known, since = now, time.monotonic()
-        return time.monotonic() - since > QUIET
+        nonlocal last_counts, since
+        n_announced = sum(
+            log.read_text(encoding="utf-8", errors="replace").count(COMPILING)
+            for log in data.glob("*.log")
+        )
+        counts = (_n_kernels(kernels) - n_before, n_announced)
+        if counts != last_counts:
+            last_counts = counts
+            since = time.monotonic()
+        is_awaited = counts[0] < n_announced
+        return time.monotonic() - since > (6 * QUIET if is_awaited else QUIET)
 
     _wait(window, quiet)
+
+
+def _n_kernels(folder: Path) -> int:
+    """Return the number of compiled kernels in a folder."""
+    return sum(1 for _ in folder.rglob("*.nbc"))
 
 
 if __name__ == "__main__":
