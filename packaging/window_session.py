@@ -98,9 +98,7 @@ def _wait(window: subprocess.Popen[bytes], happened: Callable[[], bool]) -> None
         time.sleep(1)
 
 
-def _wait_for_quiet(
-    window: subprocess.Popen[bytes], data: Path, kernels: Path
-) -> None:
+def _wait_for_quiet(window: subprocess.Popen[bytes], data: Path, kernels: Path) -> None:
     """Wait until no kernel has come for a while: pages compute more when a run has ended.
 
     On a busy machine, a single kernel may take longer than this while. So the while is
