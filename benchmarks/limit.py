@@ -232,15 +232,17 @@ best_subset(X, y, qid=np.repeat(np.arange(20), 20), n_features=4, regularization
 
 _GOAL_GIGABYTES = 0.5  # beside the documents, for a million of them
 _PEAK = """
-import resource, sys
+import re, sys
+from pathlib import Path
 sys.path.insert(0, {folder!r})
 from limit import documents, group, path_by
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+def kilobytes(name):
+    return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 problem = group(*documents(1_000_000, 136, 10_000))
-before = peak()
+Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+before = kilobytes("VmRSS")
 path_by({algorithm!r}, problem)
-print(peak() - before)
+print((kilobytes("VmHWM") - before) / 2**20)
 """
 
 
@@ -254,7 +256,7 @@ def path_by(algorithm: str, problem: QueryData) -> None:
 
 
 def gigabytes_beside(algorithm: str) -> float:
-    """Return the memory that a path needs beside a million documents, in a new process."""
+    """Return the memory that a path needs beside a million documents, in a new process; on Linux only."""
     folder = str(Path(__file__).parent)
     code = _PEAK.format(folder=folder, algorithm=algorithm)
     run = subprocess.run(

@@ -213,7 +213,7 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
-    # The coordinate on a path (`place`) is a size only if the steps count
+    # The coordinate on a path (`x_value`) is a size only if the steps count
     # features; other methods have rounds or iterations.
     size = choice.x_value if plan.step_kind is StepKind.FEATURES else None
     size_text = "" if size is None else f"k = {size}"

@@ -464,7 +464,7 @@ class CurrentModel(QObject):
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a coordinate (`place`), the inspected model is the chosen
+            # Without a coordinate (`x_value`), the inspected model is the chosen
             # one, so no measure ("") has to find the best step.
             return replace(
                 live,
