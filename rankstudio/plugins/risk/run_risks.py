@@ -293,10 +293,10 @@ def _why_no_risk(group: ComparableGroup[int], n_measured: int) -> str:
 def _why_no_georisk(table: Floats, name: str) -> str:
     """Return why the values (n_queries, n_runs) of a measure have no GeoRisk, as a sentence; "" if they have."""
     if not len(table):
-        text = tr("No query has a value of {measure} for every run.")
+        text = tr("In every query, {measure} is undefined for at least one run.")
         return text.format(measure=name)
     if not measure_of(name).higher_is_better:
-        return tr("No GeoRisk: smaller values of {measure} are better.").format(
+        return tr("No GeoRisk: for {measure}, smaller values are better.").format(
             measure=name
         )
     if (table < 0).any():

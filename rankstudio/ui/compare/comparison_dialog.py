@@ -155,7 +155,7 @@ class ComparisonDialog(QDialog):
         self.add_data = named(
             QPushButton(tr("Add data…")),
             "comparison-add-data",
-            tip=tr("Compare also on other data: a folder with folds, or a file"),
+            tip=tr("Add a data file or a folder of folds to the comparison"),
         )
         self.labels = tick_list("comparison-labels", tr("Labels"), offers.labels)
         self._work = named(PlainLabel(), "comparison-work", role="muted")

@@ -156,9 +156,7 @@ class OpenController(Controller):
         paths = self._choose(parent, self._folder())
         kinds = {path: kind_of(Path(path)) for path in paths}
         refused_paths = [path for path in paths if kinds[path] in ("", "study", "plan")]
-        text = tr(
-            "{file} is not data: choose a folder with folds, or a file of documents."
-        )
+        text = tr("{file} is not a data file. Choose a data file or a folder of folds.")
         problem = text.format(file=Path(refused_paths[0]).name) if refused_paths else ""
         return [path for path in paths if path not in refused_paths], problem
 

@@ -53,7 +53,7 @@ def test_a_measure_of_which_less_is_better_has_no_georisk(three_runs, answer):
     words = ["risk", str(three_runs), "--measure", "Disagreement", "--json"]
     (group,) = answer(words)
     assert [run["georisk"] for run in group["runs"]] == [None] * 3
-    assert "smaller values of Disagreement are better" in group["notes"][0]
+    assert "for Disagreement, smaller values are better" in group["notes"][0]
 
 
 def test_a_sealed_test_part_stays_sealed(three_runs, tmp_path, answer):

@@ -116,7 +116,7 @@ def test_of_an_error_less_is_better_and_there_is_no_georisk():
     (group,) = run_risks(runs, "Disagreement", baseline=1)
     assert group.runs[1].risk == baseline_risk(GAS, RANKRLS)
     assert all(isnan(row.georisk) for row in group.runs)
-    assert "smaller values of Disagreement are better" in group.notes[0]
+    assert "for Disagreement, smaller values are better" in group.notes[0]
 
 
 def test_negative_values_have_no_georisk():

@@ -186,6 +186,8 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(lambdamart, "threads_for", lambda _, n=threads: n)
         method = LambdaMART(n_rounds=20, learning_rate=1.0)
         steps = steps_of(method, X, y, qid)
+        # LightGBM's own text, which ours changes, says how many threads it used.
+        assert f"[num_threads: {threads}]" in steps[-1].booster.model_to_string()
         texts.append(
             (
                 steps[-1].model_text(),

@@ -56,8 +56,8 @@ class ValidityView(QWidget):
         self.sentence = named(WrappedLabel(), "validity-sentence", role="caption")
         self.work = WorkRow(
             "validity-work",
-            tr("Measure validity"),
-            tr("Measure validity (about {time})"),
+            tr("Compute validity"),
+            tr("Compute validity (about {time})"),
             tr(
                 "Rank the documents by the first features alone, and without them: Kendall's τ with the "
                 "ranking by the model."

@@ -186,14 +186,18 @@ def _columns(measure: str) -> tuple[Column, ...]:
             tr("gain"),
             ".4f",
             64,
-            tr("Mean over all queries of what the run is better than the reference"),
+            tr(
+                "Mean gain over the reference, over all queries; 0 where the run is not better"
+            ),
         ),
         _risk_column(
             "loss",
             tr("loss"),
             ".4f",
             64,
-            tr("Mean over all queries of what the run is worse than the reference"),
+            tr(
+                "Mean loss against the reference, over all queries; 0 where the run is not worse"
+            ),
         ),
         _risk_column(
             "urisk",
