@@ -21,12 +21,12 @@ class LogStore:
     Attributes
     ----------
     entry : RunLog
-    place : str
+    location : str
         Location of the log, as ``entry.store`` returned it.
     """
 
     entry: RunLog
-    place: str
+    location: str
 
 
 def add_log_option(parser: argparse._ActionsContainer) -> None:
@@ -77,7 +77,7 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     log = (
         None
         if store is None
-        else imported(store.entry.listener)(store.place, data_name, _print_to_stderr)
+        else imported(store.entry.listener)(store.location, data_name, _print_to_stderr)
     )
     try:
         yield log

@@ -164,7 +164,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             stated=stated,
             out=out if out is None or has_one_task else out / _safe_name(name),
             figures=args.figures,
-            given=(name, path, name in models),
+            given_source=(name, path, name in models),
         )
         for name, path in (scores | models).items()
     ]
@@ -226,8 +226,9 @@ class _Task:
     stated: Collection[str]
     out: Path | None  # folder of the results
     figures: bool  # whether to draw figures into the folder
-    # name and place of scores or models, and whether of models
-    given: tuple[str, Path, bool] | None = None
+    # name and path of scores or models that replace the learning, and whether they
+    # are models
+    given_source: tuple[str, Path, bool] | None = None
 
 
 def _run_all(
@@ -304,8 +305,8 @@ def _run_task(
             f"{dataset.name} has no validation part: the method's criterion selects the model.",
             file=sys.stderr,
         )
-    if task.given is not None:
-        plan = _given_plan(plan, *task.given, dataset)
+    if task.given_source is not None:
+        plan = _given_plan(plan, *task.given_source, dataset)
     # Called for its errors only: it refuses a plan that does not fit the data,
     # before a study is made.
     estimate(plan, dataset)

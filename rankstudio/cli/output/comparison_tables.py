@@ -193,7 +193,11 @@ def _group_note(group: ComparableGroup[int]) -> str:
     """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
-    return f"Not ranked with the runs above: {group.apart}." if group.apart else ""
+    return (
+        f"Not ranked with the runs above: {group.why_separate}."
+        if group.why_separate
+        else ""
+    )
 
 
 def _test_values(tested: CorrectedTest) -> list[str]:
@@ -433,7 +437,7 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
         "label": key.label,
         "convention": key.convention,
         "protocol": key.protocol,
-        "apart": group.apart,
+        "apart": group.why_separate,
         "unranked": group.unranked,
     }
 

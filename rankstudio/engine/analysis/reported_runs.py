@@ -246,8 +246,8 @@ class ReportedGroup:
         if self.group.unranked:
             return f"Not ranked: {self.group.unranked}."
         return (
-            f"Not ranked with the runs above: {self.group.apart}."
-            if self.group.apart
+            f"Not ranked with the runs above: {self.group.why_separate}."
+            if self.group.why_separate
             else ""
         )
 

@@ -37,7 +37,7 @@ class RunGroup:
     unranked : str
         Reason why the runs are not ranked, as part of a sentence; "" if they
         are ranked.
-    apart : str
+    why_separate : str
         Reason why the runs are not ranked with those of an earlier group on the
         same dataset; "" if there is no such group.
     partial : tuple of int
@@ -52,7 +52,7 @@ class RunGroup:
     measured: tuple[int, ...] = ()
     part: Part = Part.NONE
     unranked: str = ""
-    apart: str = ""
+    why_separate: str = ""
     partial: tuple[int, ...] = ()
     n_folds: int = 0
 
@@ -161,7 +161,7 @@ def _measured_group(
         measured=tuple(group.runs),
         part=group.key.part,
         unranked=group.unranked,
-        apart=group.apart,
+        why_separate=group.why_separate,
         partial=tuple(
             key for key in group.runs if _lacks_folds(records[key], records.values())
         ),

@@ -602,9 +602,9 @@ class RunsPanel(Panel):
         )
         if not group.measured and all_are_done:
             return tr("measuring …"), ""
-        if group.apart:
+        if group.why_separate:
             return tr("not ranked with the runs above: {reason}").format(
-                reason=group.apart
+                reason=group.why_separate
             ), ""
         if not group.is_ranked:
             if not group.unranked:

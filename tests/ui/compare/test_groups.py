@@ -63,7 +63,7 @@ def test_a_run_that_is_not_finished_is_in_the_group_to_which_it_will_belong() ->
     assert [group.keys for group in groups] == [(1, 3), (2, 4), (5,)]
     assert [group.measured for group in groups] == [(1,), (2,), ()]
     assert [group.is_ranked for group in groups] == [True, True, False]
-    assert [bool(group.apart) for group in groups] == [False, True, False]
+    assert [bool(group.why_separate) for group in groups] == [False, True, False]
     assert groups[2].unranked
 
 

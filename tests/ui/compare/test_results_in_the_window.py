@@ -73,7 +73,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(
     look(window, "tests")
     assert paired(window) == []
     groups = window.sections.compare._scope.groups()
-    assert {group.measured: group.apart for group in groups} == {
+    assert {group.measured: group.why_separate for group in groups} == {
         (1,): "",
         (2,): "measured by the convention trec_eval, not Standard",
         (3,): "on fold 1 only, not on all 2 folds",
@@ -81,7 +81,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(
     rows = window.sections.compare.panel.table.rows_model.shown_rows()
     headings = [row.text for row in rows if isinstance(row, Heading)]
     assert [
-        group.apart in text for group, text in zip(groups, headings, strict=True)
+        group.why_separate in text for group, text in zip(groups, headings, strict=True)
     ] == [True] * 3
     assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1]
 

@@ -279,7 +279,7 @@ def test_groups_have_headings_and_only_ranked_runs_of_a_group_are_compared(panel
     ]
     groups = [
         one_group(*rows[:1], *rows[2:]),
-        one_group(rows[1], apart="on fold 5 only, not on all 2 folds"),
+        one_group(rows[1], why_separate="on fold 5 only, not on all 2 folds"),
     ]
     panel.show_runs(rows, groups)
     panel.show_tests((), "MAP")

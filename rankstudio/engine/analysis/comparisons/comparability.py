@@ -310,7 +310,7 @@ class ComparableGroup(Generic[Name]):
         Why the runs are not ranked, as part of a sentence: "measured only on
         the validation part that chose the model"; "" for runs that are
         comparable with each other.
-    apart : str
+    why_separate : str
         Why the runs are not ranked with the first group on the same dataset; ""
         for the first group itself.
     """
@@ -318,7 +318,7 @@ class ComparableGroup(Generic[Name]):
     key: ComparisonKey
     runs: Mapping[Name, RunResult]
     unranked: str = ""
-    apart: str = ""
+    why_separate: str = ""
 
     @property
     def n_queries(self) -> int:
@@ -393,12 +393,14 @@ def comparable_groups(
         leader = next(
             (group for group in groups if group.key.data_name == key.data_name), None
         )
-        apart = ""
+        why_separate = ""
         if leader is not None:
             leading_run = next(iter(leader.runs.values()))
-            apart = comparable(run, leading_run).reason
+            why_separate = comparable(run, leading_run).reason
         groups.append(
-            ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart)
+            ComparableGroup(
+                key=key, runs=runs_of_kind, unranked=unranked, why_separate=why_separate
+            )
         )
     return tuple(groups)
 

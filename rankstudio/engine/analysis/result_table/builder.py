@@ -734,7 +734,11 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
 def _unranked_text(group: ComparableGroup[int]) -> str:
     if group.unranked:
         return f"not ranked: {group.unranked}"
-    return f"not ranked with the rows above: {group.apart}" if group.apart else ""
+    return (
+        f"not ranked with the rows above: {group.why_separate}"
+        if group.why_separate
+        else ""
+    )
 
 
 def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:

@@ -135,12 +135,13 @@ def pareto_front_of(
     # Tried models with their size or cost.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
-    if costs is not None:
-        tried = _optimal_models_by_cost(runs, name, costs, better)
-    elif by == "size":
-        tried = _best_models_of_sizes(runs, name)
-    else:  # no run has costs
-        tried = []
+    if costs is None and by == "cost":
+        return None
+    tried = (
+        _best_models_of_sizes(runs, name)
+        if costs is None
+        else _optimal_models_by_cost(runs, name, costs, better)
+    )
     if not tried:
         return None
 
@@ -150,32 +151,49 @@ def pareto_front_of(
     )
     sizes = [model.x for model in models]
     means = [model.mean for model in models]
-    errors = [model.error for model in models]
     optimal = tuple(pareto_front(sizes, means, better).tolist())
-    best = optimal[-1]
-    worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
 
-    # With the data of all runs, levels come from paired differences to the best
-    # model; without them, the level is one standard error from the best mean.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
-    half = _paired_half_widths(runs, data, front, name)
-    if half is not None:
-        levels = tuple(means[best] + worse_sign * float(h) for h in half)
-        suggested = optimal[_first_within([means[i] for i in optimal], levels, better)]
-    else:
-        error = 0.0 if np.isnan(errors[best]) else errors[best]
-        levels = (means[best] + worse_sign * error,) * len(optimal)
-        suggested = one_standard_error(means, errors, sizes, better)
+    half_widths = _paired_half_widths(runs, data, front, name)
+    levels, suggested = _levels_and_suggestion(models, optimal, half_widths, better)
     is_timed = costs is not None and costs.milliseconds
     return ParetoFront(
         models=models,
         optimal=optimal,
-        best=best,
+        best=optimal[-1],
         suggested=suggested,
         levels=levels,
-        paired=half is not None,
+        paired=half_widths is not None,
         by="milliseconds" if is_timed else by,
     )
+
+
+def _levels_and_suggestion(
+    models: Sequence[ParetoModel],
+    optimal: Sequence[int],
+    half_widths: Floats | None,
+    better: bool,
+) -> tuple[tuple[float, ...], int]:
+    """Return how bad a mean may be at each model of the front, and the suggested model's position.
+
+    With the data of all runs, ``half_widths`` of intervals, the levels come
+    from paired differences to the best model. Without them (None), the level is
+    one standard error from the best mean. ``better`` is whether larger means
+    are better; ``optimal`` has the positions of the models on the front, of
+    which the last has the best mean.
+    """
+    means = [model.mean for model in models]
+    best = optimal[-1]
+    worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
+    if half_widths is not None:
+        levels = tuple(means[best] + worse_sign * float(h) for h in half_widths)
+        first = _first_within([means[i] for i in optimal], levels, better)
+        return levels, optimal[first]
+    errors = [model.error for model in models]
+    sizes = [model.x for model in models]
+    error = 0.0 if np.isnan(errors[best]) else errors[best]
+    levels = (means[best] + worse_sign * error,) * len(optimal)
+    return levels, one_standard_error(means, errors, sizes, better)
 
 
 def _best_models_of_sizes(

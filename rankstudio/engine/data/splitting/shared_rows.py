@@ -52,15 +52,11 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or not all(_can_be_sliced(part) for part in parts):
         return list(folds)
-    # Every part has to be a sequence of validation and test parts.
     small_parts = (part for fold in folds for part in (fold.vali, fold.test))
     pieces = _Pieces(part.X for part in small_parts if part is not None)
-    sequences: list[list[int]] = []
-    for part in parts:
-        sequence = pieces.sequence(part.X)
-        if sequence is None:  # the part is not a union of pieces
-            return list(folds)
-        sequences.append(sequence)
+    sequences = _sequences(parts, pieces)
+    if sequences is None:
+        return list(folds)
     # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
@@ -83,6 +79,22 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         Fold(fold.number, **{name: next(sliced) for name in fold.parts})
         for fold in folds
     ]
+
+
+def _sequences(
+    parts: Sequence[RankingDataset], pieces: _Pieces
+) -> list[list[int]] | None:
+    """Return each part as a sequence of numbers of pieces, which are validation and test parts.
+
+    None if a part is not a union of pieces.
+    """
+    sequences: list[list[int]] = []
+    for part in parts:
+        sequence = pieces.sequence(part.X)
+        if sequence is None:
+            return None
+        sequences.append(sequence)
+    return sequences
 
 
 def _can_be_sliced(part: RankingDataset) -> bool:

@@ -151,7 +151,7 @@ def test_groups_are_the_classes_of_comparable_runs(runs: dict[int, RunResult]) -
     for number, group in enumerate(groups):
         assert {comparison_key(run) for run in group.runs.values()} == {group.key}
         leaders = [g for g in groups[:number] if g.key.data_name == group.key.data_name]
-        assert bool(group.apart) is bool(leaders)
+        assert bool(group.why_separate) is bool(leaders)
     names = [group.key.data_name for group in groups]
     # datasets stay together
     assert names == sorted(names, key=list(dict.fromkeys(names)).index)

@@ -205,7 +205,7 @@ def test_runs_are_ranked_and_tested_within_their_groups_only() -> None:
         == holm([test.test.p_randomisation for test in whole.tests if test])[0]
     )
     assert (part.numbers, part.reference, part.tests) == ((3,), None, (None,))
-    assert part.group.apart and not part.group.unranked
+    assert part.group.why_separate and not part.group.unranked
     assert (best_of_many.numbers, best_of_many.reference) == ((4,), None)
     assert best_of_many.group.unranked
     assert compare_groups(runs, "MAP", against=2)[0].against == 2
