@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,6 +33,31 @@ _KINDS = {
     "RssFile": "files_mb",
     "VmHWM": "most_mb",
 }
+_IMPORTS = """
+import re
+from pathlib import Path
+def resident():
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmRSS:\\s+(\\d+)", status)[1]) * 1024 / 1e6
+def show(name):
+    global before
+    now = resident()
+    print(name, now - before)
+    before = now
+before = resident()
+import numpy
+show("numpy")
+import numba
+show("numba")
+numba.njit(lambda x: x + 1)(1)
+show("numba's-compiler")
+import matplotlib.figure, matplotlib.backends.backend_agg
+show("matplotlib")
+import scipy.stats
+show("scipy.stats")
+import pandas
+show("pandas")
+"""
 
 
 class Window:
@@ -91,6 +118,20 @@ def resident() -> dict[str, float]:
     return {name: 1024e-6 * int(found[kind]) for kind, name in _KINDS.items()}
 
 
+def library_sizes() -> dict[str, float]:
+    """Return what importing each large library adds to a new process, one after the other, in MB.
+
+    numba's compiler is loaded by the first compilation.
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", _IMPORTS], check=True, capture_output=True, text=True
+    )
+    return {
+        name: float(megabytes)
+        for name, megabytes in map(str.split, run.stdout.splitlines())
+    }
+
+
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
@@ -99,6 +140,9 @@ def main() -> int:
     )
     args = arguments.parse_args()
     record = Record(args.json)
+    for library, megabytes in library_sizes().items():
+        print(f"{library:<28}adds {megabytes:4.0f} MB when it is imported")
+        record.add("libraries", library, added_mb=megabytes)
 
     def report(what: str, **others: float) -> None:
         found = resident()

@@ -154,7 +154,8 @@ class PacedUpdate(QObject):
 
     What is requested during the rest is served by one update at its end. So
     hundreds of requests within a second, one for each measured run, cost a few
-    updates of a large table, and a request on its own costs no delay.
+    updates of a large table. A request on its own costs no delay, unlike one
+    to `RefreshTimer`: a run that is brought back is listed at once.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.ui.compare import controller
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import measured_runs
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -220,3 +221,20 @@ def test_a_run_that_cannot_be_measured_does_not_hold_up_the_others(
     assert measured.view(second).complete
     assert not measured.view(first).complete
     assert naming("score number").search(window.notice.text())
+
+
+def test_many_new_runs_are_listed_in_several_turns(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(3):
+        window.session.change("editing", seed=seed)
+        finish(window)
+    settle(window)
+    compare = window.sections.compare
+    monkeypatch.setattr(controller, "_ROWS_AT_ONCE", 1)
+    rows = compare.panel.rows()
+    compare.panel.show_runs(())
+    compare._show()
+    assert len(compare.panel.rows()) == 1
+    wait_until(lambda: len(compare.panel.rows()) == 3)
+    assert compare.panel.rows() == rows
