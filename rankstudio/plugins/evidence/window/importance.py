@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.steps import Step
-from rankstudio.plugins.evidence.window.evidence import Evidence
 from rankstudio.plugins.evidence.window.model_measurement import ModelMeasurement
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.selected_model import SelectedModel
 
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.model_importance import MeasuredImportance
@@ -27,31 +21,13 @@ N_REPEATS = 10
 class Importance(ModelMeasurement):
     """Permutes the features of the shown model, while a view of it is visible.
 
-    Parameters
-    ----------
-    session, runs, current, worker, evidence
-        As of `ModelMeasurement`.
+    The parameters are those of `ModelMeasurement`.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        runs: Runs,
-        current: CurrentModel,
-        worker: Worker,
-        evidence: Evidence,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(
-            session,
-            runs,
-            current,
-            worker,
-            evidence,
-            description=tr("Permuting features"),
-            slot="importance",
-            parent=parent,
-        )
+    slot = "importance"
+
+    def _description(self) -> str:
+        return tr("Permuting features")
 
     def _settings(self) -> tuple[str, ...]:
         return self._session.measure, self._session.convention

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -65,14 +65,16 @@ class ModelMeasurement(QObject):
         Worker that measures, with other tasks between two steps.
     evidence : Evidence
         Reads and stores the values in the study.
-    description, slot : str
-        See `BackgroundSimulation`.
 
     Attributes
     ----------
+    slot : str
+        Slot of the work; see `BackgroundSimulation`.
     wanted : callable
         Returns whether a view of the values is visible.
     """
+
+    slot: ClassVar[str]
 
     changed = Signal()
     """Another model is shown, or the work begins, ends or is offered."""
@@ -85,8 +87,6 @@ class ModelMeasurement(QObject):
         current: CurrentModel,
         worker: Worker,
         evidence: Evidence,
-        description: str,
-        slot: str,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class ModelMeasurement(QObject):
         self._working: MeasurementState | None = None
         self.share = 0.0
         self._latest: Any = None
-        self._work = BackgroundSimulation(worker, description, slot, self)
+        self._work = BackgroundSimulation(worker, self._description(), self.slot, self)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
@@ -114,6 +114,10 @@ class ModelMeasurement(QObject):
             signal.connect(self.look)
 
     # What is measured
+
+    def _description(self) -> str:
+        """Return what the worker does, for the list of tasks."""
+        raise NotImplementedError
 
     def _settings(self) -> tuple[str, ...]:
         """Return the settings of the session on which the values depend."""
