@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
@@ -85,7 +87,11 @@ def test_sums_are_those_of_the_whole(documents: int, seed: int) -> None:
     assert np.abs(second - 3.5 * (whole.T @ whole)).max() <= 8 * bound
 
 
-def test_memory_disk_and_threads_give_the_same_bits(tmp_path: Path) -> None:
+def test_memory_disk_and_threads_give_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Also messages whose answers take less time than threads need to begin.
+    monkeypatch.setattr(threads, "worthwhile", lambda *_: True)
     X, y, ptr = problem(200)
     expected = heard(TrainingData(X, y, ptr, documents=40))
     np.save(tmp_path / "X.npy", X)
@@ -98,6 +104,48 @@ def test_memory_disk_and_threads_give_the_same_bits(tmp_path: Path) -> None:
                         rows, y, ptr, InProcess(lambda room=room: room), documents=40
                     )
                     assert same(heard(data), expected)
+
+
+def test_threads_answer_only_what_took_long_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submitted: list[int] = []
+
+    class Executor(ThreadPoolExecutor):
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            submitted.append(1)
+            return super().submit(*args, **kwargs)
+
+    monkeypatch.setattr(threads, "ThreadPoolExecutor", Executor)
+    X, y, ptr = problem(200)
+    data = TrainingData(X, y, ptr, documents=40)
+    counts = []
+    for is_worthwhile in (False, False, True):
+        # the first answers are always on threads, as nothing is known of them
+        monkeypatch.setattr(
+            threads, "worthwhile", lambda n, yes=is_worthwhile: yes or n == np.inf
+        )
+        submitted.clear()
+        with threads.at_most(2):
+            heard(data, (1.0,))
+        counts.append(len(submitted))
+    assert counts == [len(data.shards), 0, len(data.shards)]
+
+
+def test_data_of_one_source_share_the_results_of_their_shards() -> None:
+    X, y, ptr = problem(200)
+    cache = SharedResults()
+    first, second, larger = (
+        TrainingData(X, y, ptr, documents=documents, sharing=cache)
+        for documents in (40, 40, 80)
+    )
+    assert first.shard(1).shared is second.shard(1).shared
+    assert first.shard(1).shared is not first.shard(0).shared
+    assert first.shard(1).shared is not larger.shard(1).shared
+    assert (
+        first.shard(0).shared
+        is not TrainingData(X, y, ptr, documents=40).shard(0).shared
+    )
 
 
 def test_one_can_stop_after_any_shard() -> None:
