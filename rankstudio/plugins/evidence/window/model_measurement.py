@@ -116,7 +116,7 @@ class ModelMeasurement(QObject):
     # What is measured
 
     def _description(self) -> str:
-        """Return what the worker does, for the list of tasks."""
+        """Return the description of the work for the list of tasks."""
         raise NotImplementedError
 
     def _settings(self) -> tuple[str, ...]:
