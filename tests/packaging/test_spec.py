@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 
 from rankstudio import __version__
@@ -50,6 +51,7 @@ class Made:
         """Return the names that PyInstaller gives a recipe."""
         return {
             "SPECPATH": str(ROOT / "packaging"),
+            "workpath": str(self.folder),
             "Analysis": self._analyse,
             "PYZ": lambda pure: pure,
             "EXE": self._program,
@@ -59,7 +61,10 @@ class Made:
 
     def _analyse(self, scripts: list[str], **said: Any) -> SimpleNamespace:
         self.analysis = {"start": scripts, **said}
-        return SimpleNamespace(pure=[], scripts=[], binaries=BINARIES, datas=DATA)
+        modules = [("numpy", numpy.__file__, "PYMODULE")]
+        return SimpleNamespace(
+            pure=modules, scripts=[], binaries=BINARIES, datas=list(DATA)
+        )
 
     def _program(self, *parts: Any, **said: Any) -> list[Any]:
         self.programs[said["name"]] = said
@@ -67,7 +72,9 @@ class Made:
 
     def _collect(self, *parts: Any, name: str) -> SimpleNamespace:
         self.files = [entry[0] for part in parts for entry in part]
-        return SimpleNamespace(name=str(self.folder))
+        program_folder = self.folder / "program"
+        program_folder.mkdir()
+        return SimpleNamespace(name=str(program_folder))
 
 
 @pytest.fixture
@@ -124,7 +131,9 @@ def test_there_is_a_program_for_the_terminal_and_one_for_the_window(made: Made) 
         }
     else:
         assert list(made.programs) == ["rankstudio"]
-        assert (made.folder / "rankstudio-window").readlink() == Path("rankstudio")
+        assert (made.folder / "program" / "rankstudio-window").readlink() == Path(
+            "rankstudio"
+        )
 
 
 @systems
@@ -133,6 +142,14 @@ def test_parts_of_libraries_that_are_never_used_stay_out(made: Made) -> None:
     assert not {name for name in made.files if "gtk3" in name or "include" in name}
     assert "pyarrow/libarrow_python.so.2600" in made.files
     assert "pyarrow/libarrow_python.so" not in made.files
+
+
+@systems
+def test_the_licences_of_what_is_bundled_are_in_it_and_beside_it(made: Made) -> None:
+    assert "rankstudio/resources/LICENSES.txt" in made.files
+    text = (made.folder / "program" / "LICENSES.txt").read_text()
+    assert numpy.__version__ in text
+    assert pytest.__version__ not in text.partition("=====")[0]
 
 
 @pytest.mark.parametrize("made", ["linux"], indirect=True)

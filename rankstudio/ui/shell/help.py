@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 import rankstudio
 from rankstudio.engine.plugins.window_parts import own_pages, window_parts
-from rankstudio.engine.support.resources import guide
+from rankstudio.engine.support.resources import guide, resource
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports
@@ -404,8 +404,13 @@ class Help(QObject):
 
     @Slot()
     def about(self) -> None:
-        """Show the version and the license."""
-        QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT_TEXT)
+        """Show the version and the license; in a bundle also where its libraries' are."""
+        text = _ABOUT_TEXT
+        licenses = resource("LICENSES.txt")  # only in a bundle
+        if licenses.is_file():
+            link = f'<a href="{licenses.as_uri()}">LICENSES.txt</a>'
+            text += tr("<p>Licences of the libraries: {file}</p>").format(file=link)
+        QMessageBox.about(self._window, tr("About RankStudio"), text)
 
     def offer_crash_report(self, reports: CrashReports) -> None:
         """Show that the program crashed the last time, and offer to copy the crash report.
