@@ -70,7 +70,7 @@ def license_of(distribution: Distribution) -> str:
         for classifier in metadata.get_all("Classifier") or []
         if classifier.startswith("License :: ") and classifier.count(" :: ") > 1
     ]
-    stated = [
+    stated: list[str] = [
         *(metadata.get_all("License-Expression") or []),
         *(metadata.get_all("License") or []),
     ]
