@@ -11,9 +11,11 @@ import pytest
 from rankstudio_selectors.clusters import HCAS
 from rankstudio_selectors.comparing import spearman
 from rankstudio_selectors.diversity import MMR, MSD
+from rankstudio_selectors.graph import FSSCPR, biased_pagerank, smallest_cut
 from rankstudio_selectors.greedy import NGAS, XGAS
 from rankstudio_selectors.mrmr import MRMR
 from scipy.cluster.hierarchy import linkage
+from scipy.linalg import eigh
 from scipy.stats import kendalltau, spearmanr
 
 SEEDS = range(20)
@@ -293,3 +295,105 @@ def test_spearman(seed: int) -> None:
     for i, j in combinations(range(X.shape[1]), 2):
         assert similarity[i, j] == pytest.approx(spearman_alike(X, i, j), abs=1e-12)
     assert spearman(np.ones((4, 2))).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def pagerank_by_steps(
+    similarity: np.ndarray, relevance: np.ndarray, d: float
+) -> list[float]:
+    """Return the PageRank after many steps of a surfer who goes on to similar features, or starts anew."""
+    n = len(relevance)
+    total = sum(relevance)
+    start = [value / total if total else 1 / n for value in relevance]
+    ranks = [1 / n] * n
+    for _ in range(3000):
+        received = [0.0] * n
+        for i in range(n):
+            out = sum(similarity[i][j] for j in range(n) if j != i)
+            for j in range(n):
+                share = (similarity[i][j] * (i != j)) / out if out else start[j]
+                received[j] += d * ranks[i] * share
+        ranks = [r + (1 - d) * s for r, s in zip(received, start, strict=True)]
+    return ranks
+
+
+def cut_by_loops(W: np.ndarray) -> tuple[float, set[int]]:
+    """Return the smallest normalised cut along the second generalised eigenvector, and its part."""
+    n = len(W)
+    D = np.diag(W.sum(axis=1))
+    coordinates = np.round(eigh(D - W, D)[1][:, 1], 9)
+    nonzero = [value for value in coordinates if value]
+    sign = -1 if nonzero and nonzero[0] < 0 else 1
+    order = sorted(range(n), key=lambda i: (sign * coordinates[i], i))
+    cuts = {}
+    for size in range(1, n):
+        part = order[:size]
+        rest = order[size:]
+        between = sum(W[i, j] for i in part for j in rest)
+        volumes = [W[p].sum() for p in (part, rest)]
+        cuts[size] = -between * (1 / volumes[0] + 1 / volumes[1])
+    size = first_best(cuts)
+    return -cuts[size], set(order[:size])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fs_scpr(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    qid = np.repeat(np.arange(6), rng.integers(4, 9, size=6))
+    X = rng.normal(size=(qid.size, n)) @ rng.normal(size=(n, n))
+    y = rng.integers(0, 3, size=qid.size).astype(float)
+    y[:2] = 0, 1
+    d = (0.0, 0.5, 0.85)[seed % 3]
+    fitted = FSSCPR(measure="MAP", damping=d).fit(X, y, qid=qid)
+    sim = np.array([[kendall_alike(X, qid, i, j) for j in range(n)] for i in range(n)])
+    rel = [map_alone(X, y, qid, j) for j in range(n)]
+    rank = pagerank_by_steps(sim, rel, d)
+
+    def feature_of(cluster: set[int]) -> int:
+        return first_best(
+            {
+                f: rank[f] * sum(sim[f, g] for g in cluster) / len(cluster)
+                for f in cluster
+            }
+        )
+
+    clusters = [set(range(n))]
+    order = [feature_of(clusters[0])]
+    while len(order) < n:
+        cuts = {}
+        for number, cluster in enumerate(clusters):
+            if len(cluster) > 1:
+                members = sorted(cluster)
+                cut, part = cut_by_loops(sim[np.ix_(members, members)])
+                cuts[number] = -cut, {members[i] for i in part}
+        number = first_best({key: value for key, (value, _) in cuts.items()})
+        cluster = clusters.pop(number)
+        part = cuts[number][1]
+        new = cluster - part if part & set(order) else part
+        order.append(feature_of(new))
+        clusters += [part, cluster - part]
+    assert fitted.selection_order_.tolist() == order
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pagerank_with_isolated_and_equal_features(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    similarity = np.corrcoef(rng.normal(size=(6, 20))) ** 2
+    similarity[0, 1:] = similarity[1:, 0] = 0
+    similarity[2] = similarity[1]
+    similarity[:, 2] = similarity[:, 1]
+    relevance = rng.random(6) * (seed % 4 > 0)
+    ranks = biased_pagerank(similarity, relevance, 0.85)
+    assert ranks.sum() == pytest.approx(1)
+    expected = pagerank_by_steps(similarity, relevance, 0.85)
+    np.testing.assert_allclose(ranks, expected, atol=1e-12)
+
+
+def test_a_cut_separates_groups_of_similar_features() -> None:
+    group = np.repeat([0, 1], [3, 5])
+    weights = np.where(group[:, None] == group, 0.9, 0.1)
+    np.fill_diagonal(weights, 1.0)
+    mixed = np.array([5, 0, 7, 3, 1, 6, 2, 4])
+    _, part = smallest_cut(weights[np.ix_(mixed, mixed)])
+    assert len({group[mixed[i]] for i in part}) == 1
+    assert len(part) in (3, 5)

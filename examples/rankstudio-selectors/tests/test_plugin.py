@@ -68,7 +68,7 @@ def test_the_german_catalog_has_what_the_entries_say() -> None:
         p
         for entry in PLUGIN.methods
         for p in entry.parameters
-        if p.name in ("scheme", "trade_off")
+        if p.name in ("scheme", "trade_off", "damping")
     ]
     for text in (*texts, *(p.help for p in own), *(p.label for p in own)):
         assert german.gettext(text) != text

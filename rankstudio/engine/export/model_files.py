@@ -440,8 +440,10 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
                 ids=f"{min(ids)} … {max(ids)}",
             )
         )
-    if train.source is not None and format_of_name(train.source.path.name).is_table:
+    # In a table, also one that a protocol divides, a feature is known by its column.
+    table_path = train.source.path if train.source else dataset.path
+    if dataset.origin.read_as.label and table_path is not None:
         try:
-            check_columns(model, train, train.source.path)
+            check_columns(model, train, table_path)
         except DataError as error:
             raise DatasetError(f"{shown_path(path)}: {error}") from error

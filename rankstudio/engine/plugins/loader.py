@@ -46,7 +46,7 @@ _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
     "drift": (
-        ("analyses", "window_commands", "feature_columns"),
+        ("analyses", "commands", "window_commands", "feature_columns", "functions"),
         "rankstudio.plugins.drift:PLUGIN",
     ),
     "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),

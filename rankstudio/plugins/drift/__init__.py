@@ -21,6 +21,7 @@ from rankstudio.engine.plugins.engine_functions import EngineFunction
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.engine.plugins.plugin import Plugin
+from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_commands import WindowCommands
 
 _DESCRIPTION = """\
@@ -87,6 +88,9 @@ PLUGIN = Plugin(
             terminal="rankstudio.plugins.drift.command",
             words="rankstudio.plugins.drift.analysis:drift_words",
         ),
+    ),
+    commands=(
+        TerminalCommand("transfer", "rankstudio.plugins.drift.commands.transfer"),
     ),
     window_commands=(
         WindowCommands(

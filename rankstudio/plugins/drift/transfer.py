@@ -22,6 +22,7 @@ from rankstudio.engine.experiment.units.given_fold import (
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL
 from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.plugins.drift.shared_features import plan_with_columns_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Place of the other data. The model's features are found there by name,
-        or by id for features without names of their own.
+        Place of the other data. The model's features are found there by the
+        names of columns in tables, and by id in other data.
 
     Returns
     -------
@@ -94,6 +95,10 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     # file of the model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
+    aligned_plan = plan_with_columns_of(plan, dataset, other)
+    if aligned_plan is not plan:
+        plan = aligned_plan
+        other = open_data(plan)
     with TemporaryDirectory() as folder:
         given_plan, counts = saved_model_plan(
             result, dataset, plan, other, Path(folder) / "model.json"

@@ -9,8 +9,9 @@ evaluation of cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,12 +19,18 @@ import numpy as np
 
 from rankstudio.engine.analysis.comparisons.significance import comparing_measure
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown_path
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.metrics.names import measure as measure_of
 from rankstudio.engine.support.number_format import NOTHING
+from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.drift.shared_features import (
+    plan_with_columns_of,
+    refuse_other_names,
+)
 from rankstudio.plugins.drift.transfer import saved_model_plan
 
 
@@ -108,14 +115,15 @@ def transfer_matrix(
     plan : Plan
         Method, parameters and protocol; its data and folds are replaced.
     places : sequence of str
-        Places of two or more datasets with the same features, by name, or by id
-        where they have no names of their own.
+        Places of two or more datasets with the same features: tables with columns
+        of the same names, in any order, and other data with the same ids.
     measure : str, optional
         One of the plan's measures; by default the one that chooses its models.
 
     Returns
     -------
     TransferMatrix
+        Measures and ranks of the models.
 
     Raises
     ------
@@ -147,6 +155,19 @@ def transfer_matrix(
     >>> matrix.values.shape, matrix.ranks[0, 1]
     ((2, 2), np.float64(1.0))
     """
+    *_, matrix = transfer_steps(plan, places, measure)
+    assert isinstance(matrix, TransferMatrix)
+    return matrix
+
+
+def transfer_steps(
+    plan: Plan, places: Sequence[str], measure: str = ""
+) -> Iterator[WorkProgress | TransferMatrix]:
+    """Yield the progress after each run and measurement, and the matrix at last.
+
+    Parameters, errors and the numbers of runs are those of
+    :func:`transfer_matrix`.
+    """
     if len(places) < 2:
         raise ParameterError(
             "places", list(places), "the places of two datasets or more"
@@ -159,22 +180,39 @@ def transfer_matrix(
     # The plan on each dataset.
     plans = [plan.changed(data=location, folds=()) for location in places]
     datasets = [open_data(own_plan) for own_plan in plans]
-    own_runs = [
-        run_plan(own_plan, dataset)
-        for own_plan, dataset in zip(plans, datasets, strict=True)
-    ]
+    for index, other in enumerate(datasets):
+        aligned_plan = plan_with_columns_of(plans[index], datasets[0], other)
+        if aligned_plan is not plans[index]:
+            plans[index] = aligned_plan
+            datasets[index] = open_data(aligned_plan)
+        refuse_other_names(datasets[0], datasets[index])
+    n_runs = (
+        len(places) ** 2
+    )  # a training on each dataset, and a measurement of each pair
+    own_runs = list[RunResult]()
+    for own_plan, dataset in zip(plans, datasets, strict=True):
+        yield WorkProgress(f"Training on {dataset.name}", len(own_runs) / n_runs)
+        own_runs.append(run_plan(own_plan, dataset))
 
     # Each model on each other dataset.
     averages = np.diag([own_run.average[name] for own_run in own_runs])
+    pairs = list(permutations(range(len(places)), 2))
     with TemporaryDirectory() as folder:
         model_path = Path(folder) / "model.json"
-        for row, own_run in enumerate(own_runs):
-            for column, other in enumerate(datasets):
-                if row == column:
-                    continue
+        for number, (row, column) in enumerate(pairs, start=len(places)):
+            other = datasets[column]
+            yield WorkProgress(f"Measuring on {other.name}", number / n_runs)
+            own_run = own_runs[row]
+            try:
                 given_plan, _ = saved_model_plan(
                     own_run, datasets[row], plans[column], other, model_path
                 )
-                averages[row, column] = run_plan(given_plan, other).average[name]
+            except DatasetError as error:
+                # The user knows nothing of the file of the model.
+                reason = str(error).removeprefix(f"{shown_path(model_path)}: ")
+                raise PlanError(
+                    f"The model of {own_run.data_name} does not fit {other.name}: {reason}"
+                ) from error
+            averages[row, column] = run_plan(given_plan, other).average[name]
     names = tuple(dataset.name for dataset in datasets)
-    return TransferMatrix(names, name, averages)
+    yield TransferMatrix(names, name, averages)

@@ -1,4 +1,4 @@
-"""A plug-in of RankStudio with six filters for learning to rank, two measures, an analysis, and a page.
+"""A plug-in of RankStudio with seven filters for learning to rank, two measures, an analysis, and a page.
 
 Reading the plug-in imports the entries only; an estimator or a measure is imported when it is first used.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from rankstudio.api import Plugin, WindowPage
 from rankstudio_selectors.entries import (
     FIRST_RANK,
+    FS_SCPR,
     GRADED_RBP,
     HCAS,
     MMR,
@@ -20,7 +21,7 @@ from rankstudio_selectors.entries import (
 
 PLUGIN = Plugin(
     name="selectors",
-    methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
+    methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS, FS_SCPR),
     measures=(FIRST_RANK, GRADED_RBP),
     pages=(
         WindowPage(
@@ -31,7 +32,7 @@ PLUGIN = Plugin(
         ),
     ),
     analyses=(SIMILAR_PAIRS,),
-    summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
+    summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS, HCAS and FS-SCPR.",
     texts="rankstudio_selectors:locale",
     api=1,
 )

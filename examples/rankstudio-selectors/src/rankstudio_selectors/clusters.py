@@ -18,8 +18,9 @@ _TIE = 1e-12
 class HCAS(RelevanceSelector):
     """HCAS selects the most relevant feature of each of k clusters of features (Gigli et al. 2016).
 
-    Features are clustered agglomeratively by the distance 1 - sim(f, g). The selection of k features is the
-    most relevant feature of each cluster of the hierarchy cut into k.
+    Features are clustered agglomeratively by the distance 1 - sim(f, g). The
+    selection of k features is the most relevant feature of each cluster of the
+    hierarchy cut into k.
 
     Parameters
     ----------
@@ -40,13 +41,16 @@ class HCAS(RelevanceSelector):
     -----
     O(n² m) for the similarities of n features on m documents, and O(n³) for the hierarchy.
 
-    The selections are nested, so that there is one order for all k: when a cluster is split, its most
-    relevant feature remains that of one part, and the most relevant feature of the other part is new.
+    The selections are nested, so that there is one order for all k: when a
+    cluster is split, its most relevant feature remains that of one part, and
+    the most relevant feature of the other part is new.
 
-    How the paper is read: as the program that its authors published, with |Spearman's ρ| over all documents
-    and NDCG@10 of single features. Ward's formula is applied to the distances as they are, not to their
-    squares, as that program does it (``ward.D`` of R). Of equally close clusters those with the lowest
-    columns are merged; of equally relevant features the lowest column is selected.
+    How the paper is read: as the program that its authors published, with
+    |Spearman's ρ| over all documents and NDCG@10 of single features. Ward's
+    formula is applied to the distances as they are, not to their squares, as
+    that program does it (``ward.D`` of R). Of equally close clusters those with
+    the lowest columns are merged; of equally relevant features the lowest
+    column is selected.
     """
 
     entry = entries.HCAS

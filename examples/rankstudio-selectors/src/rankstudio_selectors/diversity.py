@@ -18,8 +18,9 @@ _TIE = 1e-12
 class MMR(RelevanceSelector):
     """MMR adds the feature with the largest marginal relevance (Naini and Altıngövde 2014).
 
-    The first feature is the most relevant one. Then the feature f with the largest
-    (1 - c) rel(f) + c / |S| Σ_{s in S} (1 - sim(f, s)) is added to the set S, until all are selected.
+    The first feature is the most relevant one. Then the feature f with the
+    largest (1 - c) rel(f) + c / |S| Σ_{s in S} (1 - sim(f, s)) is added to the
+    set S, until all are selected.
 
     Parameters
     ----------
@@ -40,11 +41,13 @@ class MMR(RelevanceSelector):
     -----
     O(n² m log |q|) for the similarities of n features on m documents, and O(nk) for k steps.
 
-    How the paper is read: features take the place of documents, and the mean dissimilarity that of the
-    maximum similarity of Carbonell and Goldstein (1998), as in Vieira et al. (2011), from which the paper
-    takes MMR and MSD. The paper compares the ten best documents of two features by Kendall's τ; here τ-b is
-    taken over all documents of a query, as in RankStudio's GAS. Both directions of a feature count as one, so
-    that the similarity is its absolute value. Ties go to the lowest column.
+    How the paper is read: features take the place of documents, and the mean
+    dissimilarity that of the maximum similarity of Carbonell and Goldstein
+    (1998), as in Vieira et al. (2011), from which the paper takes MMR and MSD.
+    The paper compares the ten best documents of two features by Kendall's τ;
+    here τ-b is taken over all documents of a query, as in RankStudio's GAS.
+    Both directions of a feature count as one, so that the similarity is its
+    absolute value. Ties go to the lowest column.
     """
 
     entry = entries.MMR
@@ -72,8 +75,8 @@ class MMR(RelevanceSelector):
 class MSD(RelevanceSelector):
     """MSD adds the best pair of the remaining features, again and again (Naini and Altıngövde 2014).
 
-    The value of a pair is (1 - c) (rel(f) + rel(g)) + 2c (1 - sim(f, g)): the greedy solution of maximum sum
-    dispersion by Gollapudi and Sharma (2009).
+    The value of a pair is (1 - c) (rel(f) + rel(g)) + 2c (1 - sim(f, g)): the
+    greedy solution of maximum sum dispersion by Gollapudi and Sharma (2009).
 
     Parameters
     ----------
@@ -94,10 +97,11 @@ class MSD(RelevanceSelector):
     -----
     O(n² m log |q|) for the similarities of n features on m documents, and O(n³) for the pairs.
 
-    How the paper is read: as in :class:`MMR`. The more relevant feature of a pair comes first. An odd number
-    of features is then the best pairs and the more relevant feature of the next one, where Gollapudi and
-    Sharma take any feature. The last feature of an odd total remains on its own. Ties go to the pair with the
-    lowest columns.
+    How the paper is read: as in :class:`MMR`. The more relevant feature of a
+    pair comes first. An odd number of features is then the best pairs and the
+    more relevant feature of the next one, where Gollapudi and Sharma take any
+    feature. The last feature of an odd total remains on its own. Ties go to the
+    pair with the lowest columns.
     """
 
     entry = entries.MSD

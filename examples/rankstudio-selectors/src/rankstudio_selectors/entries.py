@@ -238,6 +238,51 @@ HCAS = Method(
     ),
 )
 
+FS_SCPR = Method(
+    key="fs-scpr",
+    label="FS-SCPR",
+    family="selector",
+    description=Description(
+        citation="Yeh and Tsai 2022",
+        title=(
+            "A graph-based feature selection method for learning to rank using spectral clustering for redundancy "
+            "minimization and biased PageRank for relevance analysis"
+        ),
+        summary=(
+            "Divides the graph of similar features by normalised cuts, and selects the feature of each cluster "
+            "with the largest PageRank, biased to features that rank well alone, times its mean similarity to "
+            "the cluster. RankRLS ranks with the features."
+        ),
+        formula="maximise over f in each cluster C:  r(f) · mean sim(f, C),  r = d Pᵀ r + (1 − d) rel / Σ rel",
+    ),
+    criterion=LEAVE_QUERY_OUT,
+    ranks_with="RankRLS",
+    takes=("convention",),
+    candidate_score=CandidateScore(
+        "PageRank times mean similarity", "", from_zero=False
+    ),
+    estimator="rankstudio_selectors.graph:FSSCPR",
+    seconds=Seconds(0.3, 0.02),
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="damping",
+            label="damping",
+            kind=Kind.NUMBER,
+            default=0.85,
+            help="Share of the PageRank that a feature receives from similar features; with 0 only its relevance "
+            "counts.",
+            symbol="d",
+            source="Page et al. 1999",
+            low=0.0,
+            high=0.99,
+        ),
+        _RELEVANCE,
+        replace(_SIMILARITY, source="Yeh and Tsai 2022"),
+    ),
+)
+
 FIRST_RANK = Measure(
     key="FirstRank",
     label="Rank of the first relevant document",

@@ -23,8 +23,9 @@ from rankstudio_selectors.comparing import (
 class NGAS(RelevanceSelector):
     """NGAS adds the more relevant of a dissimilar feature and its closest one (Gigli et al. 2016).
 
-    The first feature is the most relevant one. Then, of the remaining features, f is the least similar to the
-    last one selected, and g the most similar to f; the more relevant of the two is added.
+    The first feature is the most relevant one. Then, of the remaining features,
+    f is the least similar to the last one selected, and g the most similar to
+    f; the more relevant of the two is added.
 
     Parameters
     ----------
@@ -43,9 +44,10 @@ class NGAS(RelevanceSelector):
     -----
     O(n² m) for the similarities of n features on m documents, and O(nk log n) for k steps.
 
-    How the paper is read: as the program that its authors published, with |Spearman's ρ| over all documents
-    and NDCG@10 of single features. Of equally relevant features the lowest column is added; the program adds
-    f. Other ties go to the lowest column, too.
+    How the paper is read: as the program that its authors published, with
+    |Spearman's ρ| over all documents and NDCG@10 of single features. Of equally
+    relevant features the lowest column is added; the program adds f. Other ties
+    go to the lowest column, too.
     """
 
     entry = entries.NGAS
@@ -70,8 +72,9 @@ class NGAS(RelevanceSelector):
 class XGAS(RelevanceSelector):
     """XGAS adds the most relevant of the features least similar to the last one (Gigli et al. 2016).
 
-    The first feature is the most relevant one. Then, of the share p of the remaining features with the
-    smallest similarity to the last one selected, the most relevant is added.
+    The first feature is the most relevant one. Then, of the share p of the
+    remaining features with the smallest similarity to the last one selected,
+    the most relevant is added.
 
     Parameters
     ----------
@@ -92,9 +95,10 @@ class XGAS(RelevanceSelector):
     -----
     O(n² m) for the similarities of n features on m documents, and O(nk log n) for k steps.
 
-    How the paper is read: as the program that its authors published, with |Spearman's ρ| over all documents,
-    NDCG@10 of single features and p = 0.05; the number of candidates is rounded, halves upwards. Ties go to
-    the lowest column.
+    How the paper is read: as the program that its authors published, with
+    |Spearman's ρ| over all documents, NDCG@10 of single features and p = 0.05;
+    the number of candidates is rounded, halves upwards. Ties go to the lowest
+    column.
     """
 
     entry = entries.XGAS
