@@ -109,6 +109,9 @@ class SubsetSpace:
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
+
+        # All candidates are compared, without a penalty
+        # on the size of a set.
         try:
             rules = Constraints.of(
                 groups,
@@ -333,6 +336,8 @@ def best_subset(
     >>> best.features, best.proved, best.n_sets
     ((3, 5), True, 28)
     """
+    # By default, pairs with equal labels count if
+    # errors count by the difference of the labels.
     space = SubsetSpace(
         n_features,
         regularization,
@@ -379,6 +384,9 @@ def find_best_subset(
 
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
+
+    # A set has all required items, at most k, and no
+    # more than there are.
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))

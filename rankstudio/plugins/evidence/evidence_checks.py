@@ -350,6 +350,11 @@ def _check_validity(validity: RankingValidity, n: int | None) -> None:
 
 
 def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
+    """Check that each set has the features of the one before it, and more.
+
+    ``n``, the number of columns of the data, is not used: all checks are called
+    alike.
+    """
     _require(measured.part in ("validation", "training"), "part")
     sets = measured.found.sets
     _require(bool(sets) and all(map(len, sets)), "sets")

@@ -162,7 +162,8 @@ def _scoring_of_model(
     """Return a model's score function, the data, and the columns that it uses.
 
     The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores.
+    data, and returns m scores. ``model.needed`` are the ids of the features
+    that the model uses.
     """
     ids = data.feature_ids
 
@@ -226,6 +227,9 @@ def _measure_importance(
     work = importance_steps(
         score, _measured_documents(part), measure, n_repeats, seed, groups, convention
     )
+
+    # `told_as` passes all progress through the
+    # function, but not the result.
     return replace(
         (yield from told_as(work, with_groups_in_data)), groups=groups_in_data
     )

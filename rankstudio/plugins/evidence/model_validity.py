@@ -58,6 +58,10 @@ class MaskedModel:
         width = self.documents.X.shape[1]
         if isinstance(self.documents.X, SparseRows):
             return self.step.scores(SparseRows.spread(used, self.columns, width).T)
+
+        # The model's features in the columns of the
+        # data, and 0 in the others. The step takes an
+        # array with a row per feature.
         wide = np.zeros((width, len(used)))
         wide[self.columns] = used.T
         return self.step.scores(wide)
@@ -195,8 +199,12 @@ def step_validity(
         order = tuple(position_of[column] for column in step.selected)
         first_share = 0.0
     else:
+        # Its progress is the first half of the whole.
         order = yield from part_of(model.effect_order(), 0.0, 0.5)
         first_share = 0.5
+
+    # the first 1, 2, ... features; not each number if
+    # there are many
     feature_sets = [order[:size] for size in kept_sizes(len(order))]
     validity = yield from part_of(model.steps(feature_sets), first_share, 1.0)
 

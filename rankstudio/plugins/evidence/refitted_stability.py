@@ -96,12 +96,16 @@ def refitting_seconds(
     workers: int = 1,
     finished: Sequence[RunResult] = (),
 ) -> float:
-    """Estimate the duration of :func:`stability_by_refitting`.
+    """Estimate the seconds of selecting features anew on random halves of the queries.
 
     Parameters
     ----------
-    plan, train, n_halves
-        As in :func:`stability_by_refitting`.
+    plan : Plan
+        Plan with the method that selects.
+    train : RankingDataset
+        Documents that are divided into halves.
+    n_halves : int
+        Number of divisions into two halves.
     workers : int
         Number of parallel workers.
     finished : sequence of RunResult
@@ -136,13 +140,17 @@ def plan_of_halves(plan: Plan) -> Plan:
             "none: halves are of labelled queries",
         )
 
-    # Parameters of the method's own model do not change the selection: their
-    # first value is enough.
+    # Parameters of the method's own model (`ranks`) do
+    # not change the selection: their first value is
+    # enough.
     model_parameters = {
         p.name: p.values(plan.parameters[p.name])[0]
         for p in entry.parameters
         if p.ranks
     }
+
+    # Without a ranker, folds and choice by validation,
+    # only the selector is left.
     selector_plan = plan.changed(
         parameters={**plan.parameters, **model_parameters},
         ranker="",

@@ -140,7 +140,8 @@ def left_out_steps(
     Yields
     ------
     PartialResult
-        :class:`RepeatedLeftOut` of the finished queries, for both curves.
+        :class:`RepeatedLeftOut` of the finished queries alone: the errors with
+        the selection kept and with it repeated are then of the same queries.
 
     Returns
     -------

@@ -399,7 +399,7 @@ class _Evidence:
         n_queries = self.found.n_queries
 
         # The others are preferences between documents.
-        has_labels = not self._data.preferring
+        has_labels = not self._data.preferring  # preferences instead of labels
         if part == "alternatives":
             return k > 0
         if part == "stability":
@@ -410,6 +410,9 @@ class _Evidence:
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
             )
+
+            # Changes need the products of all features,
+            # which must fit.
             return is_judged and (part != "changes" or self._sums_fit)
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
@@ -433,6 +436,8 @@ class _Evidence:
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
+            # whether the copies of the sums, one
+            # without each query, fit
             return has_sums and each_left_out(data)
 
         # what is left are the deciding queries
@@ -555,7 +560,7 @@ class _Evidence:
 
     def _best(self) -> Work:
         """Search for the best sets up to the time limit, which does not count compilation."""
-        began = inf
+        began = inf  # the time has not started
         share = 0.0
 
         # names of the functions that were compiled since the last progress
@@ -648,6 +653,9 @@ class _Evidence:
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
 
+        # The method is trained again, for the scores of
+        # all candidates at each step. Its progress is
+        # passed on, and its notes are not.
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):

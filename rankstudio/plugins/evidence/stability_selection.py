@@ -446,7 +446,7 @@ def _summed_paths(
             def learn(
                 number: int, paths_of_part: dict[int, Path] = path_by_number
             ) -> None:
-                """Keep the path on one half."""
+                """Keep the path on the half of a number, in `paths_of_part`."""
                 steps = paths.path_of(halves.units(number))
                 paths_of_part[number] = [step.selected for step in steps]
 

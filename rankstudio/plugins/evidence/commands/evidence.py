@@ -180,6 +180,8 @@ def run(args: argparse.Namespace) -> int:
     # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
     _evidence_options(args, 0)  # raises for invalid options before data are read
+
+    # Exactly one of them names the data.
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
 
@@ -190,6 +192,8 @@ def run(args: argparse.Namespace) -> int:
         else (*_selection_of_data(args), None)
     )
     if args.out is not None:
+        # Data files of the study must not be
+        # overwritten either.
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
 
     with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
@@ -197,6 +201,8 @@ def run(args: argparse.Namespace) -> int:
             work, lambda update: f"{percentage(update.share)} {update.what}"
         )
 
+    # The state is the last partial result, also after
+    # Ctrl+C.
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
@@ -313,6 +319,9 @@ def _store_evidence(
     }
     done = tuple(part for part in evidence.done if not is_incomplete.get(part, False))
     evidence = replace(evidence, done=done)
+
+    # the position of the model's path in the run, and
+    # its columns
     model_key = model_place(
         run.fold(args.folds).chosen.unit.position, evidence.selected
     )
@@ -364,7 +373,9 @@ def _selection_of_study(
     """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
-    # The size is allowed: it asks for the first features of the same path.
+    # Names with this prefix are options of the method's
+    # parameters. The size is allowed: it asks for the
+    # first features of the same path.
     parameters = [
         name
         for name in vars(args)
@@ -406,6 +417,9 @@ def _selection_of_data(
 
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
+
+    # `option_names` are the parameters and settings
+    # that options have set.
     plan, dataset, option_names = fold_of_data(args, "--fold")
     options = replace(
         _evidence_options(args, plan.seed),

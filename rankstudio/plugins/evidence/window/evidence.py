@@ -184,10 +184,17 @@ class Evidence(QObject):
         self.tasks = EvidenceTasks(fold_cache)
         self._worker = worker
         self._study_store = study_store
+
+        # A key identifies a selection: the one whose
+        # stored evidence is being read, those with a
+        # state, and the shown one.
         self._reading: _Key | None = None
         self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
-        self.seen: Callable[[], bool] = lambda: False
+        self.is_view_visible: Callable[[], bool] = lambda: False
+
+        # the package that is being computed, and how
+        # much of it is done
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
@@ -236,7 +243,7 @@ class Evidence(QObject):
         )
 
     @property
-    def whole(self) -> bool:
+    def all_parts_apply(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector.
 
         The other parts need exact left-out errors, which are known for pairs of
@@ -250,7 +257,7 @@ class Evidence(QObject):
         return bool(model.parameters.get("pairs", "query") == "query")
 
     @property
-    def judged(self) -> bool:
+    def has_judge(self) -> bool:
         """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
@@ -271,10 +278,10 @@ class Evidence(QObject):
         ) == "query"
 
     @property
-    def steps_tested(self) -> bool:
+    def can_test_steps(self) -> bool:
         """Whether the steps can be tested: by sums over queries, with one feature added by each."""
         model = self._current.model
-        if model is None or not self.whole:
+        if model is None or not self.all_parts_apply:
             return False
         has_step_test = {"paths_from_sums", "step_test"} <= set(
             model.plan.entry.capabilities
@@ -384,15 +391,15 @@ class Evidence(QObject):
         if (
             state is None
             or key is None
-            or (package is not Package.FEATURES and not self.whole)
+            or (package is not Package.FEATURES and not self.all_parts_apply)
         ):
             return Progress.ABSENT
-        if package is Package.STOP and not self.steps_tested:
+        if package is Package.STOP and not self.can_test_steps:
             return Progress.ABSENT
         if package is Package.NEAR:
             # Sets can only be as good as a best set that is proved.
             ended_unproved = Package.BEST in state.done and not self._proved(state)
-            if self.too_many or ended_unproved:
+            if self.has_too_many_sets or ended_unproved:
                 return Progress.ABSENT
         if package in state.done:
             return Progress.DONE
@@ -425,7 +432,7 @@ class Evidence(QObject):
         q = model.fold.train.n_queries
         k = len(model.step.selected)
         shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
-        if package is Package.FEATURES and not self.steps_tested:
+        if package is Package.FEATURES and not self.can_test_steps:
             return self._refit_seconds(model) + shares_seconds
         n = self._n_candidates(model)
         steps = self._n_steps(model)
@@ -450,7 +457,7 @@ class Evidence(QObject):
         record = self._current.shown.record
         if (
             package is not Package.FEATURES
-            or self.steps_tested
+            or self.can_test_steps
             or record is None
             or not record.paths
         ):
@@ -539,7 +546,7 @@ class Evidence(QObject):
         self.changed.emit()
 
         # Begin to compute only once no other selection has been shown for a moment.
-        if key is not None and self.seen():
+        if key is not None and self.is_view_visible():
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
@@ -549,7 +556,7 @@ class Evidence(QObject):
         former measure ends.
         """
         measured = self._session.measure, self._session.convention
-        if self.whole and state.measured != measured:
+        if self.all_parts_apply and state.measured != measured:
             if state.found is not None and self._working is None:
                 state.found = _without(state.found, "losses")
             elif self._working is not None and self._working == (
@@ -579,7 +586,7 @@ class Evidence(QObject):
         model = self.model
         key = self._key
         is_idle = self._working is None and self._reading != key
-        if not is_idle or model is None or key is None or not self.seen():
+        if not is_idle or model is None or key is None or not self.is_view_visible():
             self.changed.emit()
             return
 
@@ -641,13 +648,13 @@ class Evidence(QObject):
         )
 
     @property
-    def too_many(self) -> bool:
+    def has_too_many_sets(self) -> bool:
         """Whether there are too many sets of the size of the selection to compare them all."""
         model = self.model
         return model is not None and self._n_sets(model) > _MOST_SETS
 
     @property
-    def most_size(self) -> int:
+    def largest_size(self) -> int:
         """The largest size of which the best set can be proved in about a minute."""
         n = self._n_candidates(self.model) if self.model is not None else 1
         return max(
@@ -660,7 +667,7 @@ class Evidence(QObject):
         )
 
     @property
-    def wanted(self) -> EvidenceWanted | None:
+    def search_request(self) -> EvidenceWanted | None:
         """Request for a search among the sets that are as large as the selection.
 
         It is None without a model.
@@ -691,7 +698,7 @@ class Evidence(QObject):
             )
         has_new_half = _n_halves(evidence) > _n_halves(before)
         state.found = evidence
-        if has_new_half and not self.whole:
+        if has_new_half and not self.all_parts_apply:
             # Training on a half may take long: if the program ends
             # unexpectedly, at most one half is lost.
             self._keep(key, state, tell=False)
@@ -734,7 +741,7 @@ class Evidence(QObject):
 
     # What the study keeps
 
-    def place(self) -> Place | None:
+    def storage_place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
         It is the study, the run, the number of the fold and the name of the
@@ -766,7 +773,7 @@ class Evidence(QObject):
 
         ``tell`` says whether others are informed once it is stored.
         """
-        location = self.place()
+        location = self.storage_place()
         evidence = state.found
         model = self.model
         if location is None or evidence is None or key != self._key or model is None:
@@ -792,7 +799,8 @@ class Evidence(QObject):
         """
         on_done = self._note_kept if tell else ignore
         text = tr("Storing the evidence")
-        if not address[0].read_only:
+        study, *_ = address
+        if not study.read_only:
             # The store writes the note at the latest before the study is closed.
             self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(
@@ -820,7 +828,7 @@ class Evidence(QObject):
 
     def _read(self, key: _Key) -> None:
         """Read the stored evidence for a selection from its study, in the background."""
-        location = self.place()
+        location = self.storage_place()
         model = self._current.model
         if location is None or model is None:
             return
@@ -853,7 +861,7 @@ class Evidence(QObject):
 
     def _at_once(self, package: Package) -> bool:
         """Return whether a package takes so little time that it begins by itself."""
-        return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
+        return self.all_parts_apply and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
         """Return the number of features that vary within a query.
@@ -873,6 +881,9 @@ class Evidence(QObject):
         """
         groups = self._groups
         selected = set(model.step.selected)
+
+        # A group of g columns counts as one feature: g
+        # - 1 are joined to it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected
@@ -930,6 +941,9 @@ class Evidence(QObject):
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None
+
+        # `learned_by`: method, fold, and all other
+        # settings as a text
         return dataset.origin.checksum, *model.learned_by, tuple(model.step.selected)
 
 

@@ -234,6 +234,11 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
+        # Whether a click lists the deciding queries; a
+        # page of them may be missing. Then the
+        # threshold of the line, the size of the
+        # selection and the number of steps on the
+        # halves' paths, until rows are shown.
         self.lists_queries = False
         self.threshold = 0.9
         self.k = 1
@@ -250,6 +255,9 @@ class EvidenceTable(TableView):
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )
+
+        # In a narrow table, these columns are hidden
+        # one by one, so that names have room.
         self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
         self.setAccessibleDescription(
             tr("Left and Right move the threshold of the selection probability.")
@@ -536,6 +544,9 @@ class EvidenceTable(TableView):
         ``room`` is the rectangle of the cell; the part beside the bar, for the
         number, is returned.
         """
+        # A track 9 pixels high, filled up to the
+        # probability; the line at the threshold is 16
+        # pixels high.
         bar = QRectF(_bar_room(room))
         share = row.found.probability
         painter.setPen(Qt.PenStyle.NoPen)
@@ -576,6 +587,8 @@ class EvidenceTable(TableView):
         def x(step: float) -> float:
             """Return the pixel of a step; infinity, for "not selected", is at the right end."""
             share = (min(step, last_step) - 1) / (last_step - 1)
+
+            # 4 pixels at each end are free for the dot
             return room.left() + 4 + share * (room.width() - 8)
 
         y = room.center().y() + 0.5
@@ -832,6 +845,8 @@ class EvidencePanel(Panel):
         """
         stability = evidence.stability
         self.table.placeholder = ""
+
+        # Paths on halves may go on after the k-th step.
         steps = stability.counts.shape[0] if stability is not None else evidence.k
         self.table.move_threshold(evidence.rules.threshold)
         rows = evidence_rows(evidence, ids, names, permuted, costs)

@@ -151,6 +151,9 @@ class EvidenceTasks:
         plan = request.plan
         combination = request.plan.combination(request.values)
         parameters = combination.ranker if plan.ranker_entry else combination.parameters
+
+        # λ, or None if not RankRLS ranks with the
+        # features
         regularization = regularization_of(
             plan, parameters, self._folds.prepared(plan, request.fold).train
         )
@@ -185,6 +188,8 @@ class EvidenceTasks:
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
 
+        # The last size is that of the selection, and
+        # the last update is final.
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):

@@ -51,6 +51,8 @@ class EvidencePage(EvidenceController):
         queries = pages.find("queries")
         features = pages.find("features")
         if features is not None:
+            # The menus of its rows offer to add a
+            # feature to the set.
             for path in (features.features, features.path):
                 path.offered = self.tray.actions
         if select is not None:

@@ -68,7 +68,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
-        self.plot.feature_at = lambda feature, _: feature
+        self.plot.feature_at = lambda feature, _: feature  # a curve's key is the id
         self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr(
             "The share of the halves that select each feature appears here."
@@ -96,6 +96,10 @@ class ProbabilityPanel(Panel):
         self._show_view()
 
     def _show_view(self) -> None:
+        """Show the curves of the validity or of the halves, as chosen or as far as they apply.
+
+        Emit `viewed` if it is now the other one.
+        """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity
         is_other = shows_validity != self.shows_validity

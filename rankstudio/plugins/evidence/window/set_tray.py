@@ -81,7 +81,7 @@ _RUN_HELP = tr(
     "Run RankRLS with this set on all folds of this run, and compare the two runs"
 )
 _CHIP_SPACING = 4  # pixels between chips
-LEAST_SAID = 210
+LEAST_SENTENCE_WIDTH = 210
 """Minimum width of the sentence on the error, in pixels."""
 
 
@@ -104,7 +104,7 @@ class ShownSet:
 
     features: tuple[tuple[int, str], ...]
     edited: bool
-    said: str
+    sentence: str
     swaps: Mapping[int, float] = field(default_factory=dict)
 
 
@@ -149,6 +149,9 @@ class SetChip(FeatureChip):
         named_width = min(
             advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
         )
+
+        # without a name, the margins are 4 pixels
+        # narrower
         numbered_width = max(
             advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH
         )
@@ -277,7 +280,7 @@ class SetTray(QFrame):
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
-        self.said = named(ElidedLabel(), f"{name}-said", role="caption")
+        self.sentence = named(ElidedLabel(), f"{name}-said", role="caption")
         self.undo = self._tool(
             "undo", f"{name}-undo", tr("Undo the last change of the set")
         )
@@ -295,7 +298,7 @@ class SetTray(QFrame):
             self._row,
             self._others,
             self.add,
-            (self.said, 1),
+            (self.sentence, 1),
             self.undo,
             self.reset,
             self.run,
@@ -382,8 +385,8 @@ class SetTray(QFrame):
 
     def _show_sentence(self) -> None:
         """Show the effect of a drop during a drag, otherwise the sentence on the set."""
-        self.said.setText(
-            self._drop_text or (self._shown.said if self._shown is not None else "")
+        self.sentence.setText(
+            self._drop_text or (self._shown.sentence if self._shown is not None else "")
         )
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
@@ -421,7 +424,7 @@ class SetTray(QFrame):
         )
 
         # 8 pixels between the parts of the line
-        room -= LEAST_SAID + 8 * (len(buttons) + 4)
+        room -= LEAST_SENTENCE_WIDTH + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
         if (
             has_too_many
@@ -515,12 +518,16 @@ class SetTrayController(Controller):
         self._models = models
         self._session = models.session
         self._evidence = evidence
-        self._columns: tuple[int, ...] = ()
 
-        # by the key of the selection
+        # the shown set, the sets that the user has
+        # edited by the key of their selection, and the
+        # key of the shown selection
+        self._columns: tuple[int, ...] = ()
         self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
         self._changes: SetChanges | None = None
+
+        # ids; 0 stands for no feature
         self._hovered_feature = 0
         self._inspected_feature = 0
 
@@ -664,6 +671,8 @@ class SetTrayController(Controller):
 
         Rows of the page's tables can then be dragged into the set.
         """
+        # A plot's readout on a feature also says what
+        # the feature would change.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
@@ -721,7 +730,9 @@ class SetTrayController(Controller):
     def _is_editable(self) -> bool:
         """Whether the exact left-out errors of the selection's changes can be computed."""
         evidence = self._evidence.evidence
-        return evidence.model is not None and (evidence.whole or evidence.judged)
+        return evidence.model is not None and (
+            evidence.all_parts_apply or evidence.has_judge
+        )
 
     def _change(self, columns: tuple[int, ...]) -> None:
         """Change the set to other columns, so that the user can undo it."""
@@ -944,6 +955,10 @@ class SetTrayController(Controller):
         None if there is no set to edit, so that nothing is computed.
         """
         key = self._evidence.evidence.key
+
+        # The first four entries say how the path was
+        # learned; the columns of the set replace those
+        # of the selection.
         return (
             None
             if key is None or not self._is_editable
@@ -952,7 +967,7 @@ class SetTrayController(Controller):
 
     def _compute(self) -> Computation | None:
         """Return the computation of the changes of the set; None without a model."""
-        request = self._evidence.evidence.wanted
+        request = self._evidence.evidence.search_request
         if request is None:
             return None
         text = tr("Computing the changes of a set")
