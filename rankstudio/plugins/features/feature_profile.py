@@ -155,8 +155,9 @@ class FeatureProfile:
     ) -> FeatureProfile:
         """Return the profile with importance, bounds, and similarity to the features of `with_selected`.
 
-        ``penalties`` are those of this feature alone, in row 0, against the
-        features of `with_selected`, in its columns.
+        `with_selected` has the correlations with the other features of a model.
+        ``penalties`` are those of this feature alone, in row 0, against these
+        features, in its columns.
         """
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(

@@ -195,6 +195,9 @@ def substitutes(
 
     # None if the ranker is not RankRLS: then the effect of a swap is not computed.
     regularization = regularization_of(plan, parameters, data)
+
+    # Rows whose squared error is the loss of the pairs, by which
+    # RankRLS is trained.
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
@@ -373,8 +376,8 @@ def _substitute_groups(
             if c not in model_columns
         )
 
-        # |r| of each pair of the cluster's
-        # features, above the diagonal.
+        # |r| of each pair of features of the cluster: the matrix
+        # above its diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]

@@ -326,7 +326,8 @@ def cost_rows(
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
 
-    # `family` corrects the p values for their number.
+    # `family` corrects the p values for their number; `test` in its
+    # results is the comparison itself.
     tests = dict(
         zip(
             names,
@@ -416,6 +417,7 @@ def ohsumed_rows(
     rows = []
     agrees = []
     for name, value in printed.items():
+        # RankRLS has another name in Tables 2 and 6.
         result = results.get(_run_name(name))
         ours = None if result is None else bipartite_error(result, dataset)
         agree = ours is not None and f"{ours:.3f}" == f"{value:.3f}"
@@ -559,8 +561,8 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
 
     ``features``, (m, r), and labels ``y``, (m,), are those of all documents,
     and ``held_out``, (m,), says which are held out. The result has the shape
-    (L,). With X'X
-    = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
+    (L,). With X'X = V diag(d) V', the weights for λ are
+    V diag(1 / (d + λ)) V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
@@ -955,7 +957,8 @@ def split_queries(
             )
         )  # fmt: skip
 
-        # Estimates by folds of queries in fifths, and by folds of documents.
+        # Estimates, a value per repetition: by folds of whole queries,
+        # of queries in fifths, and of documents.
         _, unsplit, split = simulation.estimates.T
         excess = split - unsplit
         error = float(excess.std() / np.sqrt(repetitions))

@@ -180,6 +180,7 @@ def _figure_by_size(
 
     ``runs`` are those of each curve by its legend. None if no run has the measure.
     """
+    # None: the runs are not compared with a reference.
     curves = run_curves(
         list(runs.values()), name, None, [data] * len(runs), part="test"
     )
@@ -372,7 +373,7 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
     """
     fold = data.folds[0]
     result = run.folds[0]
-    path = result.paths[0]
+    path = result.paths[0]  # FS-ED has no parameters to vary
     order = path.steps[-1].selected
     column = order[0] if end == "best" else order[-1]
     train = group_training(fold).whole("FS-ED")

@@ -166,6 +166,7 @@ class Reproduction:
         DatasetError
             If a table of the dataset lists five folds, and the data do not have five.
         """
+        # fields of the tables with values of each fold
         lists_folds = any(
             "columns" in table or "first" in table for table in self.of(data.name)
         )
@@ -428,7 +429,8 @@ def _best_test_size(
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
-    # mean test measure at each size
+    # mean test measure at each size; 0 is the position of the
+    # reference, the run itself
     (curve,) = run_curves([result], measure, 0, [data], part="test")
     if curve is None:
         return ""

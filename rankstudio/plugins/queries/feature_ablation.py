@@ -204,6 +204,7 @@ def _parameters_for_features(
                 pair for pair in changed[p.name] if pair[0] in features
             )
 
+    # the parameter with the number of features to select
     if StepKind.FEATURES.limit in changed:
         changed[StepKind.FEATURES.limit] = None
     return changed

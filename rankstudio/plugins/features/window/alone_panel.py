@@ -223,6 +223,7 @@ class AloneController(Controller):
                 self.panel.show_features(update, ids, names)
                 self._mark()
 
+        # `watched` is the shown fold, None while all folds are shown.
         fold = session.watched or dataset.folds[0]
         work = partial(
             _measured, fold, session.measure, session.convention, session.sealed
@@ -305,6 +306,8 @@ class AlonePlot(Plot):
         self._ids = ids
         self._names = tuple(names)
         self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
+
+        # The box tells about a feature that is no longer there.
         self.under_mouse = None
         self.box.silence()
         self._arrange()
@@ -339,6 +342,8 @@ class AlonePlot(Plot):
         low = float(np.nanmin(values))
         high = float(np.nanmax(values))
         xs = self._x_values
+
+        # Features are at a distance of 1 or more.
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
@@ -472,6 +477,8 @@ class AlonePlot(Plot):
         """Draw the dots of the model's features above all others."""
         if self.shown is None or self.is_empty():
             return
+
+        # pixels between two features, which limit the dots
         first_x, last_x = frame.x_range
         feature_width = frame.area.width() / max(1.0, last_x - first_x)
         radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))

@@ -471,7 +471,8 @@ class CandidateMapPlot(HeatMapPlot):
         metrics = QFontMetricsF(font(TINY))
 
         # Every ``stride``-th column has a number, but none so close to the
-        # marked one that the two would overlap.
+        # marked one that the two would overlap. A number has 6 pixels
+        # of space beside it.
         number_width = max(
             metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0
         )

@@ -521,6 +521,7 @@ class FeaturesPanel(Panel):
         choice : int, optional
             Size of the chosen model, if another model of this path is shown.
         """
+        # Models that are not linear have importances, not weights.
         linear = path.steps[position].linear
 
         # For 200,000 ids, np.max takes a tenth of the time of max.

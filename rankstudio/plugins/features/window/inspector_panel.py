@@ -165,6 +165,9 @@ class InspectorPanel(Panel):
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = tr("All of its values are equal.")
         self.plot.subject = profile.name
+
+        # a curve per relevance class, and its share of zeros, which
+        # may be missing on the grid of values
         self.plot.set_densities(
             [
                 Density(tr(c.label), profile.grid, c.density, c.zeros)

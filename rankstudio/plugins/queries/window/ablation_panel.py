@@ -315,13 +315,14 @@ class AblationFeeder(QObject):
         self._tasks = tasks
         self._request: QueryRequest | None = None
         self._plan: Plan | None = None
-        self._models: ChosenModels = {}
+        self._models: ChosenModels = {}  # by fold
 
-        # fold, and column of the feature to leave out
+        # The models to train: fold, and column of the feature to
+        # leave out. Their number is that of all, done or not.
         self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
 
-        # by column
+        # measures without a feature on each fold, by its column
         self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0

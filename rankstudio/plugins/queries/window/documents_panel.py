@@ -63,7 +63,7 @@ class DocumentRow:
     position: int
     document: RankedDocument
     parts: tuple[float, ...]
-    told: str
+    contributions_text: str
 
     @property
     def moved(self) -> int:
@@ -248,9 +248,9 @@ class DocumentsPanel(Panel):
             Column(
                 "parts",
                 tr("contributions"),
-                value=lambda row: row.told.replace("\n", "; "),
+                value=lambda row: row.contributions_text.replace("\n", "; "),
                 stretch=True,
-                hint=lambda row: row.told,
+                hint=lambda row: row.contributions_text,
                 sort=lambda row: sum(row.parts),
                 paint=self._paint_parts,
                 tooltip=tr(
@@ -338,6 +338,8 @@ def _paint_label(
         if relevant
         else colors.q("bar")
     )
+
+    # 24 by 17 pixels, in the middle of the line
     chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -359,6 +361,8 @@ def _paint_move(
     color = colors.q(name if moved else "muted")
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+    # The last 16 pixels of the cell are for the arrow or the dot.
     painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
     x = room.right() - 5.0
     y = room.center().y() + 1.0

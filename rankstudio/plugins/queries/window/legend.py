@@ -146,6 +146,8 @@ class Legend(QWidget):
             else min(room, metrics.horizontalAdvance(text))
             for position, text in enumerate(self._texts())
         ]
+
+        # where each box begins: its pixel x and its line
         places = zip(flow(widths, room, BETWEEN), widths, strict=True)
         line = float(scaled(_LINE_HEIGHT))
         return [

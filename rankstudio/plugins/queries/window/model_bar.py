@@ -74,6 +74,8 @@ def chosen_models(
             number: _model_of_choice(record, number, chosen, choice)
             for number, chosen in models.items()
         }
+
+    # A study stores only one complete model of a nonlinear path.
     return {number: chosen for number, chosen in models.items() if chosen.step.whole}
 
 
