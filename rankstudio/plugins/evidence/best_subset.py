@@ -176,7 +176,7 @@ class SizedSubset:
 
     @property
     def greedy_gap(self) -> float:
-        """Relative excess of the greedy set's criterion."""
+        """Share by which the greedy set's criterion is above that of this set."""
         return relative_excess(self.greedy, self.criterion)
 
     @property
@@ -227,32 +227,32 @@ class BestSubset:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """Columns of the largest set."""
+        """Columns of the best set of the largest size."""
         return self.sizes[-1].features
 
     @property
     def criterion(self) -> float:
-        """Its leave-query-out error."""
+        """Leave-query-out error of the best set of the largest size."""
         return self.sizes[-1].criterion
 
     @property
     def proved(self) -> bool:
-        """Whether the set is proved to be the best."""
+        """Whether the set of the largest size is proved to be the best."""
         return self.sizes[-1].proved
 
     @property
     def gap(self) -> float:
-        """Maximum amount by which a better set could be better."""
+        """By how much the error of another set of this size may be lower, at most."""
         return self.sizes[-1].gap
 
     @property
     def n_sets(self) -> int:
-        """Number of sets of its size."""
+        """Number of all sets of the largest size."""
         return self.sizes[-1].n_sets
 
     @property
     def n_evaluated(self) -> int:
-        """Number of sets evaluated exactly."""
+        """Number of sets of the largest size with a computed error."""
         return self.sizes[-1].n_evaluated
 
 

@@ -82,8 +82,9 @@ def margin_steps(
 
 
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
-    """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
+    """Return the smallest group of queries that decides a step.
 
+    Without these queries, a rival is ahead of the selected feature.
     ``compared`` has the scores (n,) of the n features and the part (n, Q) of
     each of Q queries in them. Its counted queries contribute to the scores, of
     which at least two remain. If no such group exists, the queries are empty.

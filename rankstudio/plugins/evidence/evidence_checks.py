@@ -166,7 +166,10 @@ def _check_columns(columns: Iterable[int], n: int | None, description: str) -> N
 def _check_shape(
     array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str
 ) -> None:
-    """Require an array of this shape; None stands for any length."""
+    """Require an array of this shape, in which None stands for any length.
+
+    ``description`` names the array in the error.
+    """
     _require(array.ndim == len(shape), description)
     _require(
         all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)),

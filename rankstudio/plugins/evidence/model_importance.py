@@ -58,14 +58,21 @@ class MeasuredImportance:
         return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores it, for a model named by :func:`model_place`."""
+        """Return the key under which a study stores the importance.
+
+        ``model`` is the name of the model, see :func:`model_place`.
+        """
         return importance_place(
             self.part, self.found.measure.name, self.convention, model
         )
 
 
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
-    """Return the key of :meth:`MeasuredImportance.place`."""
+    """Return the key under which a study stores the importance of a model's features.
+
+    ``model`` is the name of the model in the study, see
+    :func:`model_place`.
+    """
     return f"importance:{part}:{measure}:{convention}:{model}"
 
 
@@ -217,7 +224,10 @@ def _measure_importance(
     groups_in_data = tuple((column,) for column in used)
 
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
-        """Return progress whose results name the columns of the data instead of those that were scored."""
+        """Return progress with the columns of the data in its partial result.
+
+        Those of the work are columns of the scored documents.
+        """
         if isinstance(progress, PartialResult):
             return replace(
                 progress, found=replace(progress.found, groups=groups_in_data)

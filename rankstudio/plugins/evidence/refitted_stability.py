@@ -50,7 +50,10 @@ def stability_by_refitting(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> StabilitySelection:
-    """Train a selector on complementary halves of the queries or documents, on any executor, and store each half.
+    """Select features on complementary halves of the queries or documents.
+
+    The selector is trained on each half, on any executor, and the halves are
+    stored.
 
     Parameters
     ----------
@@ -178,7 +181,9 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Yield progress with the results so far, and return the result of :func:`stability_by_refitting`.
+    """Train a selector on random halves of the queries; yield and return the selections.
+
+    The parameters are those of :func:`stability_by_refitting`.
 
     Yields
     ------
@@ -211,12 +216,12 @@ def refitting_steps(
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
     def stability_so_far() -> StabilitySelection:
-        """Return the result of all paths so far."""
+        """Return the result of all halves in `paths` so far."""
         empty = without_paths(selector, varies, start)
         return with_paths(empty, [paths[number] for number in sorted(paths)])
 
     def add_path(path: PathResult) -> None:
-        """Add the path of a half, which is the fold of a run."""
+        """Add the path of a half to `paths`; each half is a fold, counted from 1."""
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))
 
     if study is not None and key is not None:

@@ -196,7 +196,11 @@ def left_out_steps(
 def _path_without_query(
     paths: PathsFromSums, query: int, n_steps: int
 ) -> tuple[list[Floats], tuple[int, ...]]:
-    """Return the weights after each step of the path without a query, and the features of the last step."""
+    """Return the path that is learned without a query.
+
+    It consists of the weights (n,) after each of ``n_steps`` steps, and of the
+    features of the last step.
+    """
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]
     # The last model of a path that ends early stands for the missing steps.

@@ -342,7 +342,7 @@ class _Evidence:
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
-        """Gather the part of a name of `PARTS` into ``found``; yield progress."""
+        """Compute a part, by its name in `PARTS`, and add it to ``found``; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
             "changes": self._changes,
@@ -359,7 +359,7 @@ class _Evidence:
         self._keep(done=(*self.found.done, part))
 
     def _keep(self, **parts: Any) -> None:
-        """Add parts to the evidence found so far."""
+        """Set fields of the evidence so far, by their names."""
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
@@ -584,10 +584,11 @@ class _Evidence:
                     break
 
     def _alternatives(self) -> Work:
-        """Compare the selection, with each feature exchanged or left out, with the best set of its size.
+        """Compare changes of the selection with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge,
-        which compares sets by their errors, they have only correlations.
+        A change exchanges one of its features, or leaves it out. Exchanges are
+        also compared with the selection itself. Without a judge, which compares
+        sets by their errors, they have only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -676,10 +677,11 @@ class _Evidence:
         return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
-        """Return columns that may be interchangeable with a selected column, and their correlations with it.
+        """Return columns that may be interchangeable with a selected one.
 
-        These are the most similar candidate, and the candidates that most often
-        are selected on the halves that do not select the column, and not on the
+        The second array has their correlations with the selected column. These
+        are the most similar candidate, and the candidates that most often are
+        selected on the halves that do not select the column, and not on the
         others.
         """
         candidates = yield from self._candidate_columns()
@@ -837,9 +839,9 @@ def _difference(
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:
-    """Return a copy of the method.
+    """Return a copy of the method that selects ``n_features`` features.
 
-    If it selects step by step, it selects a number of features.
+    A method that does not select step by step is only copied.
     """
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):

@@ -377,7 +377,7 @@ class _Halves:
 def without_paths(
     estimator: Selector, informative: Bools, seed: int
 ) -> StabilitySelection:
-    """Return the result before the first half.
+    """Return a result without any half, to which the halves' paths can be added.
 
     Parameters
     ----------
@@ -458,7 +458,10 @@ def _summed_paths(
 def _learned_paths(
     estimator: Selector, data: TrainingData, halves: _Halves
 ) -> Iterator[list[Path] | WorkProgress]:
-    """Yield the paths of any method on some halves, one at a time, and the method's progress in between."""
+    """Yield the paths of any method on some halves, one at a time.
+
+    The method's progress is yielded in between.
+    """
     for number in halves.numbers:
         half = halves.taken(data, number)
         fresh = type(estimator)(**estimator.get_params(deep=False))

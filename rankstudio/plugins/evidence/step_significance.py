@@ -211,7 +211,7 @@ def significance_steps(
             def learn(
                 step: int, drops: Floats = drops, orders: list[Ints] = orders
             ) -> None:
-                """Compute the drops of a step by permutations."""
+                """Compute a step's drop of the error by each permutation, into `drops`."""
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:

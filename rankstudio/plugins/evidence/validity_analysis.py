@@ -184,7 +184,11 @@ def _fold_model(
 
 
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
-    """Return the positions of features, by their ids, among those of the model; others are left out."""
+    """Return the positions of features among the features of the model.
+
+    ``ids`` are those of the features; features that the model does not have are
+    left out.
+    """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
         if feature not in known_ids:

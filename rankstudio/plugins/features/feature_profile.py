@@ -351,9 +351,10 @@ class Inspector:
         return measured
 
     def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
-        """Return R², the share of a column's variance that other columns explain, all centred within queries.
+        """Return R², the share of a column's variance that other columns explain.
 
-        It is NaN without other columns, or for a constant column.
+        All columns are centred within queries. It is NaN without other columns,
+        or for a constant column.
         """
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")

@@ -268,11 +268,12 @@ def _criterion_changes(
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
+    """Return the change of the criterion by each swap and removal, and a reason.
 
-    The reason is "" if changes are computed; without candidates there are none.
-    The added features are all shown ones. If these would take too long, they
-    are only the shown ones in the clusters of the selected features.
+    The reason says why changes are not computed. The reason is "" if changes
+    are computed; without candidates there are none. The added features are all
+    shown ones. If these would take too long, they are only the shown ones in
+    the clusters of the selected features.
     """
     model_columns = set(selected)
     in_same_clusters = {

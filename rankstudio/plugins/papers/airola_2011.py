@@ -472,7 +472,9 @@ def _run_name(name: str) -> str:
 def bipartite_error(
     result: RunResult, dataset: FoldedDataset, relevant: float = 2.0
 ) -> float:
-    """Return the disagreement error of a run's models for documents with at least a label against all others.
+    """Return the disagreement error of a run's models for two kinds of documents.
+
+    These are documents with at least the label ``relevant``, and all others.
 
     It is the mean over the folds of the mean over the test queries that have
     both kinds of documents. Equal scores count as errors, as in equation (1) of
@@ -561,8 +563,8 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
 
     ``features``, (m, r), and labels ``y``, (m,), are those of all documents,
     and ``held_out``, (m,), says which are held out. The result has the shape
-    (L,). With X'X = V diag(d) V', the weights for λ are
-    V diag(1 / (d + λ)) V'X'y.
+    (L,). With X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ))
+    V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
@@ -711,7 +713,7 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
-    """Return the processor time for all parts."""
+    """Return the processor seconds of a work on all parts, one after the other."""
     began = process_time()
     for rows in parts:
         work(rows)
@@ -719,7 +721,7 @@ def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> floa
 
 
 def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
-    """Return the fold of each query."""
+    """Return the fold of each query, from 0, drawn at random, (Q,)."""
     return np.asarray(
         np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _N_FOLDS)
     )
@@ -939,7 +941,9 @@ def learners() -> dict[str, Learner]:
 def split_queries(
     dataset: FoldedDataset, n_queries: int = 20, repetitions: int = 20, seed: int = 0
 ) -> PrintedExperiment:
-    """Compare AUC estimates from folds of queries and folds of documents with the truth on all other queries.
+    """Compare AUC estimates by folds of queries and of documents with the truth.
+
+    The truth is the AUC on all other queries.
 
     Parameters
     ----------
@@ -1087,6 +1091,9 @@ def _published_values() -> dict[str, Any]:
 
 
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
-    """Run an experiment on one processor, so that its seconds and its last bits do not depend on others."""
+    """Run an experiment on one processor.
+
+    Its seconds and last bits then do not depend on other processors.
+    """
     with STEADY:
         return work()

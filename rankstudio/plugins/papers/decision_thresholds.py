@@ -271,7 +271,10 @@ class DecisionRow:
 
 
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
-    """Return a row per fold and rule, followed by a mean per rule if there are several folds."""
+    """Return a row per fold and rule.
+
+    If there are several folds, a row with the mean follows per rule.
+    """
     folds = decisions.folds
     rows = [
         DecisionRow(str(fold.fold), fold.fold, rule, decision, fold.greatest.f)

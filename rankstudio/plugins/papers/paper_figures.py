@@ -204,10 +204,11 @@ def _figure_by_size(
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
-    """Train FSMRank on the first fold with both solvers, and return a figure of the objective by seconds.
+    """Return a figure of the objective of FSMRank by seconds.
 
-    The clock starts after similarities and importance are computed. The
-    parameters are those that the run chose on the fold.
+    It is trained on the first fold with both solvers. The clock starts after
+    similarities and importance are computed. The parameters are those that the
+    run chose on the fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -243,9 +244,10 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
 def timed_steps(
     method: LinearRanker, train: TrainingData
 ) -> Iterator[tuple[float, float]]:
-    """Yield seconds and criterion after each step of a method, except the first step, which starts the clock.
+    """Yield seconds and criterion after each step of a method but the first.
 
-    The first step also compiles, and computes what depends only on the data.
+    The first step starts the clock. The first step also compiles, and computes
+    what depends only on the data.
     """
     start: float | None = None
     for event in method.work(train):
@@ -366,10 +368,11 @@ def _significance_marks(
 
 
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
-    """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
+    """Return a figure of the densities of a feature, on the first fold.
 
-    FS-ED scores a feature by how much its densities differ between relevant and
-    other documents. The figure is None if the feature has no densities to draw.
+    It is the "best" or the "last" feature, as ``end`` says. FS-ED scores a
+    feature by how much its densities differ between relevant and other
+    documents. The figure is None if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -555,7 +558,10 @@ def removal_curves(
 
 
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
-    """Train RankRLS on shares of the training queries, and return the figure of its test AUC (Paper V)."""
+    """Return the figure of the test AUC of RankRLS (Paper V).
+
+    RankRLS is trained on shares of the training queries.
+    """
     measures = []
     for share in SHARES:
         protocol = "given" if share == 100 else f"given, train {share}%"

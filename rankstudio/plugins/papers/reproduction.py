@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two texts are equal."""
+        """Whether the printed text and ours are equal."""
         return self.printed == self.ours
 
 

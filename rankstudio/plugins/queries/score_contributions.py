@@ -37,7 +37,7 @@ class ScoreContributions:
 
     @property
     def scores(self) -> Floats:
-        """Scores, shape (m,), up to rounding."""
+        """Scores of the documents, (m,): the sums of their parts, up to rounding."""
         total: Floats = self.values.sum(axis=1) + self.constant
         return total
 

@@ -82,7 +82,7 @@ _NOT_WITH_A_STUDY = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's options: the selection to judge, the parts, and the output."""
     parser.add_argument(
         "study", type=Path, metavar="STUDY", nargs="?", help="study file with the run"
     )
@@ -335,14 +335,21 @@ def _store_evidence(
 
 
 def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
-    """Return the number of halves that are learned from at a time, as expected before the workers start."""
+    """Return how many halves are expected to be learned from at a time.
+
+    The workers may not have started yet.
+    """
     if staff.executor is None:
         return 1
     return int(args.workers) if args.workers is not None else available()
 
 
 def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
-    """Return the options of the evidence; halves and permutations have the plan's seed."""
+    """Return the options of the evidence, as the arguments of the command say.
+
+    ``plan_seed`` is the seed of the plan, by which halves and permutations are
+    drawn.
+    """
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 

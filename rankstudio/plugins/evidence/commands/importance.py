@@ -61,7 +61,7 @@ CSV = "importance.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's options: the model, the measure, permutations, and the output."""
     # DATA and --sample, which stands for it; DATA may
     # also be a study file.
     add_data(
@@ -290,7 +290,10 @@ _OPTION_NAMES = {"number": "run", "folds": "fold"}
 
 
 def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
-    """Return the model of a run of a study, with the validation part, or without one the training part."""
+    """Return the model of a run of a study, with the documents to measure it on.
+
+    They are those of the validation part, or without one of the training part.
+    """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import (

@@ -345,16 +345,17 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _choose(self, x_value: int) -> None:
-        """Choose another set of the path."""
+        """Choose the set of the path with a number of features, or of a step's number."""
         model = self._current.model
         if model is not None:
             self._session.select(model.values, x_value)
 
     @Slot()
     def _show_work(self) -> None:
-        """Show the progress of each package, and the panels that apply, with placeholders before results.
+        """Show the progress of each package, and the panels that apply.
 
-        A package is the evidence that one panel shows and that is computed together.
+        Before there are results, panels have placeholders. A package is the
+        evidence that one panel shows and that is computed together.
         """
         if not self.panel.isVisible():
             return
@@ -784,7 +785,11 @@ class EvidenceController(PageController):
         self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
-        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
+        """Run exactly some features, and compare this run with the shown one.
+
+        Both have the same folds. ``columns`` are those of the features, and
+        ``name`` is that of the new run.
+        """
         source = self._models.runs.shown
         marks = self._models.marks
         record = self.run_set(columns, name, is_shown=False, all_folds=True)

@@ -258,7 +258,10 @@ class Evidence(QObject):
 
     @property
     def has_judge(self) -> bool:
-        """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
+        """Whether RankRLS ranks with the features.
+
+        Then the exact left-out error of any set of features is known.
+        """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
@@ -316,7 +319,10 @@ class Evidence(QObject):
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """The evidence for the shown selection so far, with verdicts by the present rules; or None."""
+        """The evidence for the shown selection so far, or None.
+
+        Its verdicts are by the present rules.
+        """
         state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
@@ -451,8 +457,8 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        This is the case if units of the run shared a selection, so that the
-        time of one is not known exactly.
+        This is the case if several trainings of the run shared a selection, so
+        that the time of a selection is not known exactly.
         """
         record = self._current.shown.record
         if (
@@ -579,9 +585,10 @@ class Evidence(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        """Begin the next waiting package: one that the user has started, or one that takes only a moment.
+        """Begin the next waiting package.
 
-        During a run, only packages that the user has started begin.
+        It is one that the user has started, or that takes only a moment. During
+        a run, only packages that the user has started begin.
         """
         model = self.model
         key = self._key
@@ -678,7 +685,10 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
-        """Take a partial result of the work in progress, and store it when it has a new half-sample."""
+        """Take a partial result of the work in progress.
+
+        It is stored when it has a new half-sample.
+        """
         if self._working is None:
             return
         key, _ = self._working
@@ -724,9 +734,9 @@ class Evidence(QObject):
         self._go_on()
 
     def _note_best(self, state: Known) -> None:
-        """Note whether the search for the best sets is done.
+        """Note in ``state`` whether the search for the best sets is done.
 
-        One that hit its time limit can be continued.
+        A search that hit its time limit counts as stopped: it can be continued.
         """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
@@ -816,7 +826,10 @@ class Evidence(QObject):
         unpack: Callable[[bytes, int], Found],
         take: Callable[[Found | None], None],
     ) -> None:
-        """Have the worker read and unpack the stored evidence for a model; ``take`` gets it, or None."""
+        """Have the worker read and unpack the stored evidence for a model.
+
+        ``take`` is called with the evidence, or with None if there is none.
+        """
         text = tr("Reading the evidence")
         self._worker.task(
             text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None)
@@ -900,8 +913,8 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For some methods, training again without deciding queries is added.
-        Infinity if the run has no time.
+        For methods whose deciding queries are found by training without them,
+        these trainings are added. Infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -1002,7 +1015,9 @@ def _n_halves(evidence: SelectionEvidence | None) -> int:
 
 
 def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
-    """Return the evidence without "losses", "best" or "alternatives", so that this part is computed again.
+    """Return the evidence without a part, which is then computed again.
+
+    ``part`` is "losses", "best" or "alternatives".
 
     The best sets found so far stay: only the part is not done any longer.
     """

@@ -396,7 +396,13 @@ class EvidenceTable(TableView):
         by_margins: bool = False,
         one_ranking: bool = False,
     ) -> tuple[Column, ...]:
-        """Return the columns of the table of features and their evidence."""
+        """Return the columns of the table of features and their evidence.
+
+        ``measure`` is that of the losses. They are ``permuted`` if features
+        were permuted instead of left out. ``by_margins`` says that numbers of
+        queries are approximate, and ``one_ranking`` that halves are of
+        documents.
+        """
         lost_title = (
             tr("{measure} lost").format(measure=measure) if measure else tr("lost")
         )
@@ -642,12 +648,12 @@ def _bar_room(room: QRect) -> QRect:
 
 
 def _tone(row: EvidenceRow) -> str:
-    """Return the color of a number."""
+    """Return the color of a text: fainter for a feature that is not selected."""
     return "text" if row.selected else "muted"
 
 
 def _faint(row: EvidenceRow) -> str:
-    """Return the color of a minor number."""
+    """Return the color of a minor text: faint for a feature that is not selected."""
     return "text" if row.selected else "faint"
 
 
@@ -681,7 +687,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 
 def _probability_hint(row: EvidenceRow) -> str:
-    """Return a hint with the share of near-best sets."""
+    """Return the tooltip with the share of the near-best sets that have the feature."""
     if row.found.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(
@@ -783,7 +789,10 @@ class EvidencePanel(Panel):
         self.clear(NOTHING)
 
     def show_unit(self, *, one_ranking: bool) -> None:
-        """Name the halves in the tooltip of the button: of queries, or of the documents of one ranking."""
+        """Say in the tooltip of the button what is halved.
+
+        These are the queries, or the documents of one ranking.
+        """
         tip = _HALVING_DOCUMENTS_TIP if one_ranking else _HALVING_QUERIES_TIP
         self.work.set_tip(tip)
 
@@ -869,7 +878,7 @@ class EvidencePanel(Panel):
         self.foot.setText(" ".join(filter(None, sentences)))
 
     def clear(self, reason: str) -> None:
-        """Show a sentence instead of a selection."""
+        """Show a sentence, the reason, instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
         # its columns may not apply to the next selection

@@ -138,7 +138,10 @@ class ModelMeasurement(QObject):
     def _measurement_steps(
         self, model: SelectedModel, part: RankingDataset
     ) -> Callable[[], Iterator[tuple[float, Any]]]:
-        """Return a function for the worker that yields the share that is done, and the values so far."""
+        """Return the measurement of a model, as a function for the worker.
+
+        It yields the share of the work that is done, and the values so far.
+        """
         raise NotImplementedError
 
     def _stored_name(self, model_name: str) -> str:

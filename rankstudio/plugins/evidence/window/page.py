@@ -66,7 +66,10 @@ class EvidencePage(EvidenceController):
             self.panel.table.lists_queries = True
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield a command, a program and a notebook that gather the evidence for the shown selection."""
+        """Yield a command, a program and a notebook for the dialog *Export*.
+
+        Each gathers the evidence for the shown selection.
+        """
         if self.evidence.model is not None:
             labels = {
                 ".sh": tr("Evidence as a command"),

@@ -116,7 +116,7 @@ class ProbabilityPanel(Panel):
             self.viewed.emit()
 
     def _inspect_kept(self, size: int) -> None:
-        """Inspect the last feature of a set that is kept."""
+        """Inspect the last of the first ``size`` features of the model."""
         feature = self.validity.plot.feature_at(0, size)
         if feature:
             self.inspected.emit(feature)

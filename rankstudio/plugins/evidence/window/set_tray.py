@@ -712,7 +712,7 @@ class SetTrayController(Controller):
             tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
-        """Return the lines of a plot's readout on a feature: the change by the feature, and each swap."""
+        """Return lines on the changes by a feature, for the readout of a plot."""
         change = self._change_of(feature)
         return (
             [] if change is None else change.lines(lambda column: str(self._id(column)))
@@ -797,7 +797,11 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        """Return the sentence on the hovered feature, an inspected feature outside the set, or the set."""
+        """Return the sentence that the tray shows.
+
+        It is on the hovered feature; without one, on an inspected feature
+        outside the set; without that, on the set.
+        """
         model = self._evidence.evidence.model
         changes = self._known_changes
         if model is None or changes is None:
@@ -853,7 +857,10 @@ class SetTrayController(Controller):
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
-        """Show the changes by the hovered feature in the window's status line while no tray is visible."""
+        """Show the changes by the hovered feature in the status line.
+
+        Nothing is shown there while a tray is visible.
+        """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays
         )

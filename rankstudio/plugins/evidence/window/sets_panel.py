@@ -177,7 +177,7 @@ class SetsPanel(Panel):
         self.sentence.setVisible(bool(text))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Show no sets."""
+        """Show no sets, but a sentence with the reason."""
         self.plot.show_nothing(reason)
         self.set_caption("")
         self.sentence.setText("")

@@ -259,7 +259,11 @@ class AloneController(Controller):
 def _measured(
     fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
 ) -> Iterator[FeaturesAlone | float]:
-    """Yield the share that is done after some features each, and finally the measures of all features."""
+    """Measure each feature of a fold alone.
+
+    Yield the share that is done after some features each, and finally the
+    measures of all features.
+    """
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
     yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))
@@ -400,7 +404,7 @@ class AlonePlot(Plot):
         return ["id", "feature", *parts, tr("in the model")], rows
 
     def beside_title(self, frame: Frame) -> float:
-        """Leave room for the legend."""
+        """Return the pixels that the legend needs beside the title."""
         return sum(wide for _, wide in self._entries()) + 8.0
 
     def hit_test(self, point: QPointF) -> int | None:
@@ -433,11 +437,11 @@ class AlonePlot(Plot):
         return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
     def feature_of(self, column: int) -> int:
-        """Return the id of a feature."""
+        """Return the id of the feature at a position among those of the plot."""
         return int(self._ids[column])
 
     def pick(self, column: int) -> None:
-        """Pick a feature."""
+        """Pick the feature at a position among those of the plot."""
         self.picked.emit(column)
 
     def step(self, right: int, down: int) -> bool:

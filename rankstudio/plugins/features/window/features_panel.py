@@ -220,7 +220,11 @@ class Arrivals:
         self._forget()
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
-        """Return the position of each model among the steps, with the columns that no earlier model has."""
+        """Return the columns that each model of a path adds.
+
+        An entry has the position of the model among the steps, and the columns
+        that no earlier model has.
+        """
         # Of iterations, only the last one is a model.
         if path.step_kind is StepKind.ITERATIONS:
             return [

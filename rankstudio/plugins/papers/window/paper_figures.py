@@ -21,7 +21,10 @@ class PaperFiguresController(CommandController):
     """Offers the figures of each paper that has at least one of the finished runs on the open data."""
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield an item of the dialog *Export* for each paper that has one of the finished runs."""
+        """Yield an item of the dialog *Export* for each paper.
+
+        Papers without any of the finished runs are left out.
+        """
         from rankstudio.plugins.papers.reproduction import (  # noqa: PLC0415 - brings kernels
             load_reproduction,
             reproductions,

@@ -418,9 +418,10 @@ class AblationFeeder(QObject):
         return None if task is None else (self._request, *task)
 
     def _compute(self) -> Computation | None:
-        """Return the next computation: for a fold and feature, or of a feature's effect on all folds.
+        """Return the next computation.
 
-        It is None if nothing is to be done.
+        It trains a model of a fold without a feature, or combines the effects
+        of a feature on all folds. It is None if nothing is to be done.
         """
         request = self._request
         plan = self._plan

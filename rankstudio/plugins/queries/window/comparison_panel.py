@@ -649,7 +649,10 @@ def draw_differences(
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a ring around the chosen query, with its id at the right, or at the left if there is no room."""
+    """Draw a ring around the chosen query, with its id beside it.
+
+    The id is at the right, or at the left if there is no room.
+    """
     if plot.comparison is None or plot.chosen is None:
         return
     xs, ys = plot.points

@@ -577,7 +577,7 @@ class QueriesController(PageController):
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
-        """Return the key of the shown documents, or None."""
+        """Return request, comparison and query of the shown documents, or None."""
         return None if self._shown is None else (*self._shown, self._picked_position)
 
     def _rank(self) -> Computation | None:
@@ -617,13 +617,13 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _look_at(self, index: int) -> None:
-        """Show the chosen run A."""
+        """Show the run at an index of the box for A, which becomes A."""
         key = self.bar.a.itemData(index)
         look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int)
     def _compare_with(self, index: int) -> None:
-        """Compare with the chosen run B."""
+        """Compare with the run at an index of the box for B."""
         self._chosen_b = int(self.bar.b.itemData(index))
         self.update()
 

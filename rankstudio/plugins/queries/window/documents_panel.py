@@ -379,7 +379,7 @@ def _paint_move(
 
 
 def _others_text(n: int) -> str:
-    """Return the text for features that are not named."""
+    """Return the text for ``n`` features that are not named."""
     return trn("{n} other", "{n} others", n).format(n=n)
 
 

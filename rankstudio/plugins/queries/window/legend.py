@@ -67,7 +67,7 @@ class Legend(QWidget):
         raise NotImplementedError
 
     def most(self, room: float) -> float:
-        """Return the maximum width of an entry on a line of a width."""
+        """Return the maximum width of an entry on a line of the width ``room``."""
         return room
 
     def hasHeightForWidth(self) -> bool:
