@@ -83,6 +83,7 @@ class SubsetSpace:
         ``judge`` has the options of the method: RankRLS or greedy RankRLS,
         whose exact left-out error compares the sets.
         """
+        # Pinned columns are in every set, and banned ones in none.
         return cls(
             n_features,
             judge.regularization,
@@ -110,8 +111,8 @@ class SubsetSpace:
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
 
-        # All candidates are compared, without a penalty
-        # on the size of a set.
+        # All candidates are compared, without a penalty on the size of
+        # a set.
         try:
             rules = Constraints.of(
                 groups,
@@ -336,8 +337,8 @@ def best_subset(
     >>> best.features, best.proved, best.n_sets
     ((3, 5), True, 28)
     """
-    # By default, pairs with equal labels count if
-    # errors count by the difference of the labels.
+    # By default, pairs with equal labels count if errors count by the
+    # difference of the labels.
     space = SubsetSpace(
         n_features,
         regularization,
@@ -385,8 +386,8 @@ def find_best_subset(
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
 
-    # A set has all required items, at most k, and no
-    # more than there are.
+    # A set has all required items, at most k, and no more than there
+    # are.
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))

@@ -76,8 +76,8 @@ StoredEvidence = SelectionEvidence | MeasuredImportance | MeasuredValidity
 
 def pack_evidence(evidence: StoredEvidence) -> bytes:
     """Return evidence as bytes for the function that unpacks its kind, such as :func:`unpack_evidence`."""
-    # An archive of arrays: "tree" is JSON as bytes, and
-    # refers to the others by their number.
+    # An archive of arrays: "tree" is JSON as bytes, and refers to the
+    # others by their number.
     arrays: list[Any] = []
     tree = json.dumps(_as_json_value(evidence, arrays)).encode()
     buffer = BytesIO()

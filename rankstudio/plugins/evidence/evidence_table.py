@@ -218,7 +218,7 @@ def evidence_text(
         title,
         header=tuple(filled),
         rows=list(zip(*filled.values(), strict=True)),
-        left=(0, len(filled) - 1),
+        left=(0, len(filled) - 1),  # columns of texts, the others are numbers
         note=_ONE_RANKING_NOTE if evidence.one_ranking else _TABLE_NOTE,
     )
 

@@ -94,8 +94,8 @@ class JudgedSelection:
         """
         _check_selects(plan)
 
-        # The method is learned once, on one fold: a
-        # single combination of parameters is left.
+        # The method is learned once, on one fold: a single combination
+        # of parameters is left.
         path = SinglePath.of(plan, dataset, set_names)
         combination = path.plan.combinations[0]
 
@@ -144,15 +144,14 @@ class JudgedSelection:
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _exact_ranker(plan, unit.parameters, unit.combination.ranker, ids)
 
-        # None: the method selects as many features as
-        # the options say.
+        # None: the method selects as many features as the options say.
         own_set = selected if options.n_features is None else None
         options = replace(
             options, judge=judge, selected=own_set, n_refits=refits_of(plan.entry)
         )
 
-        # grouped by query, with the plan's preferences
-        # between documents, if any
+        # grouped by query, with the plan's preferences between
+        # documents, if any
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
         return cls(single, fold.number, method, fold.train, data, options)

@@ -63,9 +63,8 @@ class MaskedModel:
         if isinstance(self.documents.X, SparseRows):
             return self.step.scores(SparseRows.spread(used, self.columns, width).T)
 
-        # The model's features in the columns of the
-        # data, and 0 in the others. The step takes an
-        # array with a row per feature.
+        # The model's features in the columns of the data, and 0 in the
+        # others. The step takes an array with a row per feature.
         wide = np.zeros((width, len(used)))
         wide[self.columns] = used.T
         return self.step.scores(wide)
@@ -217,8 +216,7 @@ def step_validity(
         order = yield from part_of(model.effect_order(), 0.0, 0.5)
         first_share = 0.5
 
-    # the first 1, 2, ... features; not each number if
-    # there are many
+    # the first 1, 2, ... features; not each number if there are many
     feature_sets = [order[:size] for size in kept_sizes(len(order))]
     validity = yield from part_of(model.steps(feature_sets), first_share, 1.0)
 

@@ -143,17 +143,16 @@ def plan_of_halves(plan: Plan) -> Plan:
             "none: halves are of labelled queries",
         )
 
-    # Parameters of the method's own model (`ranks`) do
-    # not change the selection: their first value is
-    # enough.
+    # Parameters of the method's own model (`ranks`) do not change the
+    # selection: their first value is enough.
     model_parameters = {
         p.name: p.values(plan.parameters[p.name])[0]
         for p in entry.parameters
         if p.ranks
     }
 
-    # Without a ranker, folds and choice by validation,
-    # only the selector is left.
+    # Without a ranker, folds and choice by validation, only the
+    # selector is left.
     selector_plan = plan.changed(
         parameters={**plan.parameters, **model_parameters},
         ranker="",

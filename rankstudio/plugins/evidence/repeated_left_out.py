@@ -183,6 +183,8 @@ def left_out_steps(
 
         for first in range(start, paths.n_queries, _QUERIES_PER_RESULT):
             end = min(first + _QUERIES_PER_RESULT, paths.n_queries)
+
+            # `learn` is called with each query, on all threads.
             with STEADY:
                 share(executor, workers, learn, range(first, end))
             left_out = RepeatedLeftOut(

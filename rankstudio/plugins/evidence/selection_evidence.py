@@ -411,8 +411,7 @@ class _Evidence:
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
             )
 
-            # Changes need the products of all features,
-            # which must fit.
+            # Changes need the products of all features, which must fit.
             return is_judged and (part != "changes" or self._sums_fit)
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
@@ -436,8 +435,8 @@ class _Evidence:
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
-            # whether the copies of the sums, one
-            # without each query, fit
+            # whether the copies of the sums, one without each query,
+            # fit
             return has_sums and each_left_out(data)
 
         # what is left are the deciding queries
@@ -654,9 +653,9 @@ class _Evidence:
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
 
-        # The method is trained again, for the scores of
-        # all candidates at each step. Its progress is
-        # passed on, and its notes are not.
+        # The method is trained again, for the scores of all candidates
+        # at each step. Its progress is passed on, and its notes are
+        # not.
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):

@@ -225,8 +225,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
         return f"{_effect_sentence(score, margin.score)} {tr('It was the only candidate left.')}"
-    # One of the two did not lower the criterion, so that the
-    # lead as a share of a score says nothing.
+    # One of the two did not lower the criterion, so that the lead as a
+    # share of a score says nothing.
     if is_share_meaningless(score, margin):
         return _reason_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
@@ -342,8 +342,8 @@ def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int)
     It is "" if the feature was selected there, or was no candidate.
     ``step_number`` is that of the step at which it was selected.
     """
-    # scores of all features at the first step; NaN for those
-    # that are no candidates
+    # scores of all features at the first step; NaN for those that are
+    # no candidates
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""

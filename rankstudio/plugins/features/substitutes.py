@@ -377,8 +377,8 @@ def _substitute_groups(
             if c not in model_columns
         )
 
-        # |r| of each pair of features of the cluster: the matrix
-        # above its diagonal.
+        # |r| of each pair of features of the cluster: the matrix above
+        # its diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]

@@ -552,6 +552,8 @@ def held_out_errors(
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
     for number in range(_N_FOLDS):
         is_held_out = fold == number
+
+        # the map without the basis vectors among these documents
         removed = mapped.without(np.flatnonzero(is_held_out))
         for name, nystrom in (("removed", removed), ("kept", mapped)):
             errors[name] += _squared_errors(nystrom.features, y, is_held_out)

@@ -209,6 +209,8 @@ def run_decisions(
         relevant = _is_relevant(part, least_relevant)
         train_relevant = _is_relevant(fold.train, least_relevant)
         rankings.append((scores, relevant))
+
+        # An interval is defined for one ranking, here the last one.
         is_one_ranking = part.n_queries == 1
         decisions.append(
             FoldDecisions(

@@ -246,8 +246,8 @@ def timed_steps(
 ) -> Iterator[tuple[float, float]]:
     """Yield seconds and criterion after each step of a method but the first.
 
-    The first step starts the clock. The first step also compiles, and computes
-    what depends only on the data.
+    The first step starts the clock. It also compiles, and computes what depends
+    only on the data.
     """
     start: float | None = None
     for event in method.work(train):

@@ -323,6 +323,8 @@ def _selected_features_table(
     ``printed`` has the printed values of each fold, and ``result`` is our run.
     """
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
+
+    # λ is the only parameter with several values.
     lambdas = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
     printed_features = printed["first"]
     our_features = [
@@ -382,10 +384,11 @@ def _used_features_table(
 ) -> PaperTable:
     """Return the table of the number of features by selector and ranker, followed by our test measures.
 
-    No cell need agree, because the paper does not state how the printed numbers
-    were chosen. With data, the table also has the sizes with the best test
-    result out of a coarse list, for the selectors whose printed numbers suggest
-    such a choice.
+    ``printed["used"]`` has the printed number of features by selector and
+    ranker. No cell need agree, because the paper does not state how these
+    numbers were chosen. With data, the table also has the sizes with the best
+    test result out of a coarse list, for the selectors whose printed numbers
+    suggest such a choice.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))

@@ -130,7 +130,8 @@ def _contributions_of_sums(
         linear_scores(np.ascontiguousarray(rows.T), sums).T
     )
 
-    # The sums are the features of the inner model; their ids are 1, 2, …
+    # The sums are the features of the inner model; their ids are 1, 2,
+    # …
     column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}
     parts = _nonlinear_contributions(
         beyond["model"], new_features, column_of_sum, source
@@ -242,8 +243,8 @@ def kernel_contributions(
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
 
-    # `products` are those of a kernel that is a sum of products;
-    # a single kernel depends on distances or on inner products.
+    # `products` are those of a kernel that is a sum of products; a
+    # single kernel depends on distances or on inner products.
     if kernel.products:
         split = _split_sum
     elif kernel.by_distance:

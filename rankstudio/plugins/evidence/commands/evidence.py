@@ -192,8 +192,7 @@ def run(args: argparse.Namespace) -> int:
         else (*_selection_of_data(args), None)
     )
     if args.out is not None:
-        # Data files of the study must not be
-        # overwritten either.
+        # Data files of the study must not be overwritten either.
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
 
     with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
@@ -201,8 +200,7 @@ def run(args: argparse.Namespace) -> int:
             work, lambda update: f"{percentage(update.share)} {update.what}"
         )
 
-    # The state is the last partial result, also after
-    # Ctrl+C.
+    # The state is the last partial result, also after Ctrl+C.
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
@@ -320,8 +318,7 @@ def _store_evidence(
     done = tuple(part for part in evidence.done if not is_incomplete.get(part, False))
     evidence = replace(evidence, done=done)
 
-    # the position of the model's path in the run, and
-    # its columns
+    # the position of the model's path in the run, and its columns
     model_key = model_place(
         run.fold(args.folds).chosen.unit.position, evidence.selected
     )
@@ -380,9 +377,8 @@ def _selection_of_study(
     """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
-    # Names with this prefix are options of the method's
-    # parameters. The size is allowed: it asks for the
-    # first features of the same path.
+    # Names with this prefix are options of the method's parameters. The
+    # size is allowed: it asks for the first features of the same path.
     parameters = [
         name
         for name in vars(args)
@@ -425,8 +421,8 @@ def _selection_of_data(
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
 
-    # `option_names` are the parameters and settings
-    # that options have set.
+    # `option_names` are the parameters and settings that options have
+    # set.
     plan, dataset, option_names = fold_of_data(args, "--fold")
     options = replace(
         _evidence_options(args, plan.seed),
@@ -544,6 +540,8 @@ def _printed_lines(
     milliseconds = column_milliseconds(
         _plan_or_data_costs(judged, names), names.dataset.feature_ids
     )
+
+    # no title, as the first line has it
     table = evidence_text(
         "", evidence, evidence.rows, names.id, names.full, milliseconds
     )

@@ -62,8 +62,8 @@ CSV = "importance.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options: the model, the measure, permutations, and the output."""
-    # DATA and --sample, which stands for it; DATA may
-    # also be a study file.
+    # DATA and --sample, which stands for it; DATA may also be a study
+    # file.
     add_data(
         parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",)
     )
@@ -98,8 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(CONVENTIONS),
         help="evaluation convention; by default the usual one for this dataset",
     )
-    # --qid, --label and others for data in tables; then
-    # --memory
+    # --qid, --label and others for data in tables; then --memory
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
     parser.add_argument(
@@ -183,8 +182,8 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
     if not run.plan.entry.weighs_features:
         return []
 
-    # importance (k,) of the k features and of their
-    # negatives, and the similarity (k, k) of each two
+    # importance (k,) of the k features and of their negatives, and the
+    # similarity (k, k) of each two
     penalties = feature_penalties(
         run.plan,
         result.chosen.unit.parameters,
@@ -256,8 +255,7 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     from rankstudio.engine.export.model_files import model_and_data, other_names
     from rankstudio.plugins.evidence.model_importance import model_importance
 
-    # The options --run and --fold name a model of a
-    # study.
+    # The options --run and --fold name a model of a study.
     for name in ("number", "folds"):
         if getattr(args, name) is not None:
             raise PlanError(
@@ -267,8 +265,8 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
 
-    # A feature with other names in model and data may
-    # be another feature.
+    # A feature with other names in model and data may be another
+    # feature.
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
@@ -321,9 +319,8 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
         """Store the losses with the run; a study that cannot be written gives a note only."""
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
 
-        # The key names the part, the measure, the
-        # convention, and the model by its path and
-        # columns.
+        # The key names the part, the measure, the convention, and the
+        # model by its path and columns.
         model_key = measured.place(model_place(unit.position, step.selected))
         try:
             with Study.open(args.data) as study:
@@ -457,7 +454,8 @@ def _loss_lines(
 
     The greatest loss without a feature comes first.
     """
-    # The baseline is the measure of each query with nothing changed; NaN if undefined.
+    # The baseline is the measure of each query with nothing changed,
+    # NaN if undefined. A group of columns is a single feature here.
     baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "

@@ -160,9 +160,8 @@ class EvidenceController(PageController):
         self.validity.is_view_visible = lambda: (
             self.panel.isVisible() and self.probability.shows_validity
         )
-        # The conditions of the user on the sets,
-        # REQUIRED or EXCLUDED by feature id, and the
-        # key of the selection they are for.
+        # The conditions of the user on the sets, REQUIRED or EXCLUDED
+        # by feature id, and the key of the selection they are for.
         self._conditions: dict[int, int] = {}
         self._conditions_key: object = None
         self._constrained_best: SizedSubset | None = None
@@ -272,8 +271,7 @@ class EvidenceController(PageController):
             tr("List the deciding queries"), partial(self.show_deciding, feature)
         )
 
-        # `lists_queries`: there is a page that can list
-        # them
+        # `lists_queries`: there is a page that can list them
         return (
             [action]
             if self.panel.table.lists_queries and self._deciding(feature)
@@ -363,8 +361,7 @@ class EvidenceController(PageController):
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
 
-        # A search for the best set tells how far it is
-        # from its proof.
+        # A search for the best set tells how far it is from its proof.
         for package, work_row in self._work_rows.items():
             text = gap if package is Package.BEST and gap else self._doing(package)
             work_row.show_state(
@@ -375,8 +372,8 @@ class EvidenceController(PageController):
                 is_bound=evidence.is_bound(package),
             )
 
-        # Losses by permutation stand in for losses that
-        # cannot be computed.
+        # Losses by permutation stand in for losses that cannot be
+        # computed.
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
@@ -384,8 +381,8 @@ class EvidenceController(PageController):
             progress, permuted.seconds, permuted.share, doing
         )
 
-        # Panels that do not apply are hidden. Before
-        # the first run, all are shown.
+        # Panels that do not apply are hidden. Before the first run, all
+        # are shown.
         shows_placeholders = self._shows_placeholders
         shows_sets = evidence.all_parts_apply or shows_placeholders
         self.stop.show_steps(evidence.can_test_steps or shows_placeholders)
@@ -393,8 +390,7 @@ class EvidenceController(PageController):
         self.sets.setVisible(shows_sets and not evidence.has_too_many_sets)
         self._place_stop()
 
-        # A method that only ranks (`_ranks`) selects
-        # nothing on halves.
+        # A method that only ranks (`_ranks`) selects nothing on halves.
         has_halves = not self._ranks and (model is not None or not evidence.one_ranking)
         has_validity = self.validity.progress is not Progress.ABSENT
         self.probability.show_views(halves=has_halves, validity=has_validity)
@@ -523,9 +519,8 @@ class EvidenceController(PageController):
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
 
-        # The parts and values on which the table
-        # depends; other losses are another object, and
-        # so have another id.
+        # The parts and values on which the table depends; other losses
+        # are another object, and so have another id.
         evidence = self._changed_evidence(
             "features",
             "stability",
@@ -577,8 +572,7 @@ class EvidenceController(PageController):
         )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.all_parts_apply:
-            # why no best set is shown, although the
-            # search has ended
+            # why no best set is shown, although the search has ended
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )
@@ -704,8 +698,8 @@ class EvidenceController(PageController):
             int(feature): index for index, feature in enumerate(dataset.feature_ids)
         }
 
-        # The columns with each of the two conditions;
-        # `_conditions` has them by feature id.
+        # The columns with each of the two conditions; `_conditions` has
+        # them by feature id.
         required, excluded = (
             [
                 columns[feature]

@@ -185,16 +185,14 @@ class Evidence(QObject):
         self._worker = worker
         self._study_store = study_store
 
-        # A key identifies a selection: the one whose
-        # stored evidence is being read, those with a
-        # state, and the shown one.
+        # A key identifies a selection: the one whose stored evidence is
+        # being read, those with a state, and the shown one.
         self._reading: _Key | None = None
         self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self.is_view_visible: Callable[[], bool] = lambda: False
 
-        # the package that is being computed, and how
-        # much of it is done
+        # the package that is being computed, and how much of it is done
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
@@ -803,6 +801,7 @@ class Evidence(QObject):
         Parameters
         ----------
         address : Place
+            Study, run, number of the fold, and name of the model.
         evidence : StoredEvidence
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
@@ -895,8 +894,8 @@ class Evidence(QObject):
         groups = self._groups
         selected = set(model.step.selected)
 
-        # A group of g columns counts as one feature: g
-        # - 1 are joined to it.
+        # A group of g columns counts as one feature: g - 1 are joined
+        # to it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected
@@ -955,8 +954,7 @@ class Evidence(QObject):
         if not is_enough:
             return None
 
-        # `learned_by`: method, fold, and all other
-        # settings as a text
+        # `learned_by`: method, fold, and all other settings as a text
         return dataset.origin.checksum, *model.learned_by, tuple(model.step.selected)
 
 

@@ -234,11 +234,10 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
-        # Whether a click lists the deciding queries; a
-        # page of them may be missing. Then the
-        # threshold of the line, the size of the
-        # selection and the number of steps on the
-        # halves' paths, until rows are shown.
+        # Whether a click lists the deciding queries; a page of them may
+        # be missing. Then the threshold of the line, the size of the
+        # selection and the number of steps on the halves' paths, until
+        # rows are shown.
         self.lists_queries = False
         self.threshold = 0.9
         self.k = 1
@@ -256,8 +255,8 @@ class EvidenceTable(TableView):
             feature_of=lambda row: row.feature,
         )
 
-        # In a narrow table, these columns are hidden
-        # one by one, so that names have room.
+        # In a narrow table, these columns are hidden one by one, so
+        # that names have room.
         self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
         self.setAccessibleDescription(
             tr("Left and Right move the threshold of the selection probability.")
@@ -550,9 +549,8 @@ class EvidenceTable(TableView):
         ``room`` is the rectangle of the cell; the part beside the bar, for the
         number, is returned.
         """
-        # A track 9 pixels high, filled up to the
-        # probability; the line at the threshold is 16
-        # pixels high.
+        # A track 9 pixels high, filled up to the probability; the line
+        # at the threshold is 16 pixels high.
         bar = QRectF(_bar_room(room))
         share = row.found.probability
         painter.setPen(Qt.PenStyle.NoPen)

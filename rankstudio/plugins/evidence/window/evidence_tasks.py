@@ -91,6 +91,8 @@ class EvidenceTasks:
         )
 
         plan = request.plan
+
+        # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
         judge = self._judge(request)
@@ -152,8 +154,7 @@ class EvidenceTasks:
         combination = request.plan.combination(request.values)
         parameters = combination.ranker if plan.ranker_entry else combination.parameters
 
-        # λ, or None if not RankRLS ranks with the
-        # features
+        # λ, or None if not RankRLS ranks with the features
         regularization = regularization_of(
             plan, parameters, self._folds.prepared(plan, request.fold).train
         )
@@ -188,8 +189,8 @@ class EvidenceTasks:
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
 
-        # The last size is that of the selection, and
-        # the last update is final.
+        # The last size is that of the selection, and the last update is
+        # final.
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):

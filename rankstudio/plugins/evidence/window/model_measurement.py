@@ -97,9 +97,9 @@ class ModelMeasurement(QObject):
         self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
 
-        # The model whose stored values are being read,
-        # and the one that is being measured: the share
-        # that is done, and the values so far.
+        # The model whose stored values are being read, and the one that
+        # is being measured: the share that is done, and the values so
+        # far.
         self._reading: MeasurementState | None = None
         self._working: MeasurementState | None = None
         self.share = 0.0
@@ -241,6 +241,8 @@ class ModelMeasurement(QObject):
         self.changed.emit()
         if self.is_view_visible():
             self._read()
+
+            # Measure only once no other model was shown for a moment.
             self._settled.start()
 
     @Slot()

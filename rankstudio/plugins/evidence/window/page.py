@@ -51,10 +51,12 @@ class EvidencePage(EvidenceController):
         queries = pages.find("queries")
         features = pages.find("features")
         if features is not None:
-            # The menus of its rows offer to add a
-            # feature to the set.
+            # The menus of its rows offer to add a feature to the set.
             for path in (features.features, features.path):
                 path.offered = self.tray.actions
+
+        # When two runs are to be compared, the shown run stays, also if
+        # another one is being computed.
         if select is not None:
             self.comparisonShown.connect(select.stop_following)
         if compare is not None:

@@ -77,6 +77,8 @@ class ProbabilityPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("show")), "probability-view")
         self.tools.addWidget(self.view)
         fill(self.body, (self.plot, 1), (self.validity, 1))
+
+        # the shown view, which views apply, and the caption of each
         self.shows_validity = False
         self._has_halves = True
         self._has_validity = False

@@ -150,8 +150,7 @@ class SetChip(FeatureChip):
             advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
         )
 
-        # without a name, the margins are 4 pixels
-        # narrower
+        # without a name, the margins are 4 pixels narrower
         numbered_width = max(
             advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH
         )
@@ -177,6 +176,8 @@ class SetChip(FeatureChip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("accent"))
         painter.setBrush(colors.q("panel"))
+
+        # A line is sharp half a pixel inside the edge.
         painter.drawRoundedRect(
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
@@ -271,6 +272,8 @@ class SetTray(QFrame):
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
+
+        # Beside other controls there is no room for names.
         self._max_named_chips = 0 if shares_line else _MAX_NAMED_FEATURES
         self._max_chips = _MAX_CHIPS_BESIDE if shares_line else _MAX_CHIPS
         self.setAcceptDrops(True)
@@ -519,9 +522,8 @@ class SetTrayController(Controller):
         self._session = models.session
         self._evidence = evidence
 
-        # the shown set, the sets that the user has
-        # edited by the key of their selection, and the
-        # key of the shown selection
+        # the shown set, the sets that the user has edited by the key of
+        # their selection, and the key of the shown selection
         self._columns: tuple[int, ...] = ()
         self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
@@ -566,7 +568,7 @@ class SetTrayController(Controller):
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The ids of the set."""
+        """Ids of the features of the set; () without data."""
         dataset = self._session.dataset
         return (
             ()
@@ -671,8 +673,8 @@ class SetTrayController(Controller):
 
         Rows of the page's tables can then be dragged into the set.
         """
-        # A plot's readout on a feature also says what
-        # the feature would change.
+        # A plot's readout on a feature also says what the feature would
+        # change.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
@@ -936,6 +938,8 @@ class SetTrayController(Controller):
             c for c in range(len(dataset.feature_names)) if c not in self._columns
         ]
         offered = [self._id_and_name(self._id(column)) for column in columns]
+
+        # The first feature is marked, and its text cannot be edited.
         name, is_accepted = QInputDialog.getItem(
             self.trays[0].window(),
             tr("Add to the set"),
@@ -963,9 +967,8 @@ class SetTrayController(Controller):
         """
         key = self._evidence.evidence.key
 
-        # The first four entries say how the path was
-        # learned; the columns of the set replace those
-        # of the selection.
+        # The first four entries say how the path was learned; the
+        # columns of the set replace those of the selection.
         return (
             None
             if key is None or not self._is_editable

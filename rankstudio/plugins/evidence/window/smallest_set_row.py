@@ -166,6 +166,5 @@ class SmallestSetRow(QWidget):
         self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)
         if target.size != sets.chosen.size:
-            # number of features of the step, or its
-            # number on the path
+            # number of features of the step, or its number on the path
             self.asked.emit(target.x_value)

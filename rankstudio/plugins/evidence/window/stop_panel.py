@@ -95,8 +95,7 @@ class StopPanel(Panel):
         )
         self._steps = QWidget()
 
-        # The view of the whole path is of another page,
-        # which adds it.
+        # The view of the whole path is of another page, which adds it.
         self._path: QWidget | None = None
         self._path_title = ""
         self.path_possible: Callable[[], bool] = lambda: False

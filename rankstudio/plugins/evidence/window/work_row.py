@@ -47,8 +47,8 @@ class WorkRow(QWidget):
         super().__init__()
         self.setObjectName(name)
 
-        # texts of the button: without an estimated
-        # time, with one, and with an upper bound
+        # texts of the button: without an estimated time, with one, and
+        # with an upper bound
         self._offer = offer
         self._timed = timed
         self._bounded = bounded or timed

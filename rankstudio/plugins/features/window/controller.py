@@ -365,7 +365,7 @@ class FeaturesController(PageController):
                 panel.cover_test()
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
-            elif current.untested:
+            elif current.untested:  # why the model cannot be tested
                 # For missing documents, the present state may have a better reason.
                 reason = current.untested
                 panel.say_untested(

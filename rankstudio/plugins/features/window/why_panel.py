@@ -623,6 +623,8 @@ class WhyController(Controller):
         axes = record.plan.axes
         fold = model.fold.number
         key = model.key
+
+        # With one varied parameter, paths are labelled by its value.
         only_axis = axes[0] if len(axes) == 1 else None
         combinations = [
             Alternative(

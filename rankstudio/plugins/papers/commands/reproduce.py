@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     paper = load_reproduction(args.paper)
     data_path = str(args.data.absolute())
     dataset = open_data(Plan(data_path).changed(normalize=paper.normalize))
-    printed_tables = paper.of(dataset.name)
+    printed_tables = paper.of(dataset.name)  # those on this dataset
     paper.check_folds(dataset)
     plans = paper.plans(
         dataset.name, data_path, dataset.convention, figures=args.figures is not None

@@ -89,6 +89,8 @@ def _begin_figures(
         make_folder(path)
         figures = papers.paper_figures(paper, papers.runs_of_paper(paper, runs), data)
         written = write_figure_files(papers.figure_files_of(figures, path))
+
+        # A figure is a PDF and a CSV file.
         return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:

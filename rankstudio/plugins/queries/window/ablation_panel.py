@@ -103,6 +103,8 @@ class AblationPanel(Panel):
         text = tr(
             "Retrain A without each of its features to see which queries each feature helps."
         )
+
+        # shown in place of the table until the training begins
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -317,8 +319,8 @@ class AblationFeeder(QObject):
         self._plan: Plan | None = None
         self._models: ChosenModels = {}  # by fold
 
-        # The models to train: fold, and column of the feature to
-        # leave out. Their number is that of all, done or not.
+        # The models to train: fold, and column of the feature to leave
+        # out. Their number is that of all, done or not.
         self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
 

@@ -318,7 +318,8 @@ class QueryPlot(Plot):
             event.ignore()
             return
 
-        # Right and down move forward, left and up backward.
+        # Right and down move forward, left and up backward; `move` has
+        # a number, -1, 0 or 1, for each of the two directions.
         index = (
             int(np.searchsorted(self._valued_positions, self.chosen)) + sum(move)
             if self.chosen is not None

@@ -386,6 +386,7 @@ class QueriesController(PageController):
             if key in rivals:
                 return a, rivals[key]
 
+        # Of several runs with as many shared folds, the last one.
         folds = set(a.folds) if a is not None else set()
         return a, max(
             reversed(rivals.values()), key=lambda record: len(folds & set(record.folds))
@@ -425,6 +426,8 @@ class QueriesController(PageController):
         compared = (
             set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
         )
+
+        # the number of folds that both models have
         self.bar.set_fold(
             fold, len(compared & set(b.folds) if b is not None else compared)
         )
@@ -444,6 +447,8 @@ class QueriesController(PageController):
     def _comparison_key(self) -> Key:
         """Return the values on which a comparison depends: with others it is computed again."""
         session = self._session
+
+        # `choice` has parameters or a size that the user has chosen.
         scope = session.fold if self.bar.is_one_fold() else None
         request = (
             self.bar.part.value(),
@@ -552,8 +557,8 @@ class QueriesController(PageController):
             for index, query in enumerate(comparison.queries)
         }
 
-        # Without such a query, the first one, with the largest loss of B,
-        # is shown. No query is (0, 0), as folds are counted from 1.
+        # Without such a query, the first one, with the largest loss of
+        # B, is shown. No query is (0, 0), as folds are counted from 1.
         self._pick(index_of.get(self._chosen_query or (0, 0), 0))
         self._list_wanted()
 

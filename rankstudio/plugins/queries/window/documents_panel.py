@@ -95,7 +95,7 @@ class DocumentsPanel(Panel):
 
         # of the contributions to a document, drawn as the longest bar
         self._largest_sum = 0.0
-        self._decimals = 3
+        self._decimals = 3  # of the scores, for each query anew
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
         self.table = TableView(
@@ -384,7 +384,10 @@ def _others_text(n: int) -> str:
 
 
 def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
-    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals."""
+    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals.
+
+    The measures in ``row`` are AUC.
+    """
     (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "

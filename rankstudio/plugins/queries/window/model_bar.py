@@ -265,6 +265,9 @@ class EmptyPage(QFrame):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.button = named(QPushButton(), "query-missing-button", role="primary")
         self.button.clicked.connect(lambda: self.pageAsked.emit(self._page))
+
+        # The message is above the middle: two parts of the free space
+        # are above it, and three below.
         column = fill(
             QVBoxLayout(self), 2, self.sentence, margins=(16, 16, 16, 16), spacing=12
         )
