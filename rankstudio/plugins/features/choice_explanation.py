@@ -225,6 +225,7 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
         return f"{_effect_sentence(score, margin.score)} {tr('It was the only candidate left.')}"
+
     # One of the two did not lower the criterion, so that the lead as a
     # share of a score says nothing.
     if is_share_meaningless(score, margin):

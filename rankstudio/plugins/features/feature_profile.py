@@ -343,6 +343,7 @@ class Inspector:
         sign = -1.0 if ascending else 1.0
         measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._other_evaluators.items():
+            # (1, m): one ranking of m documents
             scores = sign * taken_columns(
                 self.others[name].X, slice(column, column + 1)
             )

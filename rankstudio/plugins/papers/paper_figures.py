@@ -457,6 +457,8 @@ def pair_costs() -> CurvesFigure:
 
     The numbers are those of the equations in Paper I.
     """
+    # g is the predicted difference of the scores of the pair, whose
+    # magnitude is the difference of its labels.
     g = np.linspace(-1.0, 2.0, 301)
     costs = {
         tr("disagreement"): (g < 0).astype(float),

@@ -125,8 +125,9 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out / CSV], args, model.recorded)
     without = finish(model.losses)  # quick: one scoring per feature
 
-    # Progress is None before the first partial result: a command stopped by
-    # then has nothing to print.
+    # `model.importance` is the work that permutes; a partial result has
+    # the importance so far. Progress is None before the first one: a
+    # command stopped by then has nothing to print.
     steps = (
         progress if isinstance(progress, PartialResult) else None
         for progress in model.importance

@@ -466,6 +466,8 @@ class Evidence(QObject):
             or not record.paths
         ):
             return False
+
+        # the number of different selections of all paths
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
@@ -537,6 +539,8 @@ class Evidence(QObject):
         key = self._key_now()
         if key != self._key:
             self._key = key
+
+            # What is being computed is for the former selection.
             if self._working is not None and self._working[0] != key:
                 self._end()
         if key is not None:

@@ -772,6 +772,8 @@ class SetTrayController(Controller):
         evidence = self._evidence.evidence
         dataset = self._session.dataset
         model = evidence.model
+
+        # Another selection is shown: its set, and no changes of it yet.
         if evidence.key != self._selection_key:
             self._selection_key = evidence.key
             self._changes = None
@@ -789,6 +791,9 @@ class SetTrayController(Controller):
             return
         names = dataset.feature_names
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
+
+        # For a hovered feature outside the set, each chip shows the
+        # error after a swap.
         change = self._change_of(self._hovered_feature)
         swaps = {}
         if change is not None and not change.inside:

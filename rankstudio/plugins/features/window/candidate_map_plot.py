@@ -175,6 +175,8 @@ class CandidateMapPlot(HeatMapPlot):
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
+
+        # Between two parts there are AIR pixels.
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)

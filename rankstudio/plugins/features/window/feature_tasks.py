@@ -114,6 +114,8 @@ class FeatureTasks:
         inspector = self._inspector_of(fold)
         data = self._folds.prepared(plan, fold).whole_train
         train = fold.train
+
+        # the columns that the method selects together
         groups = CandidateGroups.of(
             train.feature_ids, train.feature_names, feature_groups_of(plan)
         ).columns
