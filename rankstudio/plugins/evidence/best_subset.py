@@ -111,8 +111,7 @@ class SubsetSpace:
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
 
-        # All candidates are compared, without a penalty on the size of
-        # a set.
+        # All candidates are compared, without a penalty on the size of a set.
         try:
             rules = Constraints.of(
                 groups,
@@ -386,8 +385,7 @@ def find_best_subset(
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
 
-    # A set has all required items, at most k, and no more than there
-    # are.
+    # A set has all required items, at most k, and no more than there are.
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))

@@ -69,8 +69,8 @@ def margin_steps(
         raise ParameterError("estimator", type(estimator).__name__, expected)
     steps: list[DecidedStep] = []
 
-    # Each event is progress of the method, or the scores that one step
-    # compares.
+    # Each event is progress of the method, or the scores that
+    # one step compares.
     for event in compared:
         if isinstance(event, WorkProgress):
             yield event

@@ -161,8 +161,7 @@ def importance_figure(
     # position of the loss of each column: the groups are single features
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
 
-    # the columns with the greatest losses; `measured.columns` is in
-    # this order
+    # the columns with the greatest losses; `measured.columns` is in this order
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
     title = tr("{measure} lost with the feature permuted").format(

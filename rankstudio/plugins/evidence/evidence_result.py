@@ -241,8 +241,7 @@ class SelectionEvidence:
         named : callable
             Returns the name of a column.
         """
-        # The sizes ascend, up to that of the selection if it was
-        # searched.
+        # The sizes ascend, up to that of the selection if it was searched.
         if (
             self.best is None
             or not self.best.sizes

@@ -238,8 +238,7 @@ def _measure_importance(
         score, _measured_documents(part), measure, n_repeats, seed, groups, convention
     )
 
-    # `told_as` passes all progress through the function, but not the
-    # result.
+    # `told_as` passes all progress through the function, but not the result.
     return replace(
         (yield from told_as(work, with_groups_in_data)), groups=groups_in_data
     )

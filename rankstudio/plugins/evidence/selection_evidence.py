@@ -435,8 +435,7 @@ class _Evidence:
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
-            # whether the copies of the sums, one without each query,
-            # fit
+            # whether the copies of the sums, one without each query, fit
             return has_sums and each_left_out(data)
 
         # what is left are the deciding queries
@@ -653,9 +652,8 @@ class _Evidence:
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
 
-        # The method is trained again, for the scores of all candidates
-        # at each step. Its progress is passed on, and its notes are
-        # not.
+        # The method is trained again, for the scores of all candidates at each
+        # step. Its progress is passed on, and its notes are not.
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):
@@ -678,10 +676,9 @@ class _Evidence:
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return columns that may be interchangeable with a selected one.
 
-        The second array has their correlations with the selected column. These
-        are the most similar candidate, and the candidates that most often are
-        selected on the halves that do not select the column, and not on the
-        others.
+        They are the most similar candidate, and the candidates that most often
+        are selected on the halves that do not select the column, and not on the
+        others. The second array has their correlations with the column.
         """
         candidates = yield from self._candidate_columns()
 

@@ -450,8 +450,7 @@ def _summed_paths(
                 steps = paths.path_of(halves.units(number))
                 paths_of_part[number] = [step.selected for step in steps]
 
-            # `learn` is called with the number of each half, on all
-            # threads.
+            # `learn` is called with the number of each half, on all threads.
             with STEADY:
                 share(executor, workers, learn, part)
             yield [path_by_number[number] for number in part]

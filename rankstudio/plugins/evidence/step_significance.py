@@ -187,9 +187,8 @@ def significance_steps(
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
         raise ParameterError("estimator", type(estimator).__name__, expected)
 
-    # The test has the error of the empty model, and for each step of
-    # the path the drop: by how much the step reduces the left-out
-    # error.
+    # The test has the error of the empty model, and for each step of the path
+    # the drop: by how much the step reduces the left-out error.
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))  # a row per permutation

@@ -236,8 +236,7 @@ def _means_table(
     A row is a set: ``features``, the ids to keep, or if that is empty, the
     first features of each model for each of ``sizes``.
     """
-    # mean over the queries of all folds, and the ends of its interval,
-    # per set
+    # mean over the queries of all folds, and the ends of its interval, per set
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
     completeness = mean_intervals(
         [fold_validity.completeness for fold_validity in validities]

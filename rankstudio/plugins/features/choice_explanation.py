@@ -343,8 +343,8 @@ def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int)
     It is "" if the feature was selected there, or was no candidate.
     ``step_number`` is that of the step at which it was selected.
     """
-    # scores of all features at the first step; NaN for those that are
-    # no candidates
+    # scores of all features at the first step; NaN for those
+    # that are no candidates
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""

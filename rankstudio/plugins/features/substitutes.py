@@ -270,10 +270,10 @@ def _criterion_changes(
 ) -> tuple[Changes, str]:
     """Return the change of the criterion by each swap and removal, and a reason.
 
-    The reason says why changes are not computed. The reason is "" if changes
-    are computed; without candidates there are none. The added features are all
-    shown ones. If these would take too long, they are only the shown ones in
-    the clusters of the selected features.
+    The reason says why changes are not computed; it is "" if they are. Without
+    candidates there are no changes. The added features are all shown ones. If
+    these would take too long, they are only the shown ones in the clusters of
+    the selected features.
     """
     model_columns = set(selected)
     in_same_clusters = {
@@ -377,8 +377,8 @@ def _substitute_groups(
             if c not in model_columns
         )
 
-        # |r| of each pair of features of the cluster: the matrix above
-        # its diagonal.
+        # |r| of each pair of features of the cluster: the matrix
+        # above its diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]

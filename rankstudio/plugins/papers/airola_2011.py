@@ -795,8 +795,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     seed : int, default 0
         Seed of the drawn documents.
     """
-    # estimated minus true AUC of each simulation, for each of the six
-    # estimators
+    # estimated minus true AUC of each simulation, for each of
+    # the six estimators
     deviations = {
         simulation.name: finish(
             simulate_auc(

@@ -188,6 +188,8 @@ def _figure_by_size(
     # A curve has the same number, and so the same color, whichever runs there are.
     numbers = [list(_RUNS_BY_SIZE).index(legend) + 1 for legend in runs]
     named = list(zip(numbers, runs, strict=True))
+
+    # A figure has a reference, here the first run.
     figure = run_curves_figure(data.name, named, curves, numbers[0], name, part="test")
     if figure is None:
         return None

@@ -130,8 +130,7 @@ def _contributions_of_sums(
         linear_scores(np.ascontiguousarray(rows.T), sums).T
     )
 
-    # The sums are the features of the inner model; their ids are 1, 2,
-    # …
+    # The sums are the features of the inner model, with ids from 1.
     column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}
     parts = _nonlinear_contributions(
         beyond["model"], new_features, column_of_sum, source

@@ -421,8 +421,7 @@ def _selection_of_data(
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
 
-    # `option_names` are the parameters and settings that options have
-    # set.
+    # `option_names` are the parameters and settings that options have set.
     plan, dataset, option_names = fold_of_data(args, "--fold")
     options = replace(
         _evidence_options(args, plan.seed),

@@ -62,8 +62,7 @@ CSV = "importance.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options: the model, the measure, permutations, and the output."""
-    # DATA and --sample, which stands for it; DATA may also be a study
-    # file.
+    # DATA and --sample, which stands for it; DATA may also be a study file.
     add_data(
         parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",)
     )
@@ -266,8 +265,7 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
 
-    # A feature with other names in model and data may be another
-    # feature.
+    # A feature with other names in model and data may be another feature.
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention

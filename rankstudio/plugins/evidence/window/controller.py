@@ -372,8 +372,7 @@ class EvidenceController(PageController):
                 is_bound=evidence.is_bound(package),
             )
 
-        # Losses by permutation stand in for losses that cannot be
-        # computed.
+        # Losses by permutation stand in for losses that cannot be computed.
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
@@ -381,8 +380,8 @@ class EvidenceController(PageController):
             progress, permuted.seconds, permuted.share, doing
         )
 
-        # Panels that do not apply are hidden. Before the first run, all
-        # are shown.
+        # Panels that do not apply are hidden. Before the first run,
+        # all are shown.
         shows_placeholders = self._shows_placeholders
         shows_sets = evidence.all_parts_apply or shows_placeholders
         self.stop.show_steps(evidence.can_test_steps or shows_placeholders)
@@ -425,10 +424,11 @@ class EvidenceController(PageController):
 
     @property
     def _permutes(self) -> bool:
-        """Whether to offer losses with features permuted, as losses without them cannot be computed.
+        """Whether to offer losses with features permuted.
 
-        That is the case for a method that selects no features, and for a
-        selection whose evidence is complete and has no losses.
+        They are offered where losses without them cannot be computed. That is
+        the case for a method that selects no features, and for a selection
+        whose evidence is complete and has no losses.
         """
         evidence = self.evidence
         model = self._current.model

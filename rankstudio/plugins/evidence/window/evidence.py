@@ -781,9 +781,10 @@ class Evidence(QObject):
         )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence for the shown selection if it is of a stored run and has its convention.
+        """Store the evidence for the shown selection, if a study has its run.
 
-        ``tell`` says whether others are informed once it is stored.
+        Evidence with another convention than that of the run is not stored.
+        ``tell`` says whether others are informed afterwards.
         """
         location = self.storage_place()
         evidence = state.found
@@ -800,7 +801,9 @@ class Evidence(QObject):
         *,
         tell: bool = True,
     ) -> None:
-        """Have the worker store the evidence for a model in a study, unless the study is read-only.
+        """Have the worker store the evidence for a model in a study.
+
+        Nothing is stored in a study that is read-only.
 
         Parameters
         ----------
@@ -898,8 +901,7 @@ class Evidence(QObject):
         groups = self._groups
         selected = set(model.step.selected)
 
-        # A group of g columns counts as one feature: g - 1 are joined
-        # to it.
+        # A group of g columns counts as one feature: g - 1 are joined to it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected

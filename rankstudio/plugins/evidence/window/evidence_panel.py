@@ -234,10 +234,9 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
-        # Whether a click lists the deciding queries; a page of them may
-        # be missing. Then the threshold of the line, the size of the
-        # selection and the number of steps on the halves' paths, until
-        # rows are shown.
+        # Whether a click lists the deciding queries; a page of them may be
+        # missing. Then the threshold of the line, the size of the selection and
+        # the number of steps on the halves' paths, until rows are shown.
         self.lists_queries = False
         self.threshold = 0.9
         self.k = 1

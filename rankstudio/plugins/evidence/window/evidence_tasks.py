@@ -168,9 +168,9 @@ class EvidenceTasks:
     def best_with(
         self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
     ) -> SizedSubset:
-        """Return the best set of the selection's size that has all required and no excluded columns.
+        """Return the best set of the selection's size, under conditions.
 
-        It is NO_SUBSET if no set can meet these conditions and those of the method.
+        It has all required and no excluded columns. It is NO_SUBSET if no set can meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
@@ -189,8 +189,7 @@ class EvidenceTasks:
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
 
-        # The last size is that of the selection, and the last update is
-        # final.
+        # The last size is that of the selection, and the last update is final.
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):

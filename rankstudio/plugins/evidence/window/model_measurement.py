@@ -97,9 +97,8 @@ class ModelMeasurement(QObject):
         self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
 
-        # The model whose stored values are being read, and the one that
-        # is being measured: the share that is done, and the values so
-        # far.
+        # The model whose stored values are being read, and the one that is
+        # being measured: the share that is done, and the values so far.
         self._reading: MeasurementState | None = None
         self._working: MeasurementState | None = None
         self.share = 0.0
@@ -269,7 +268,11 @@ class ModelMeasurement(QObject):
 
     @Slot()
     def _begin_alone(self) -> None:
-        """Begin without being asked, if nothing else runs and the measurement takes only a moment."""
+        """Begin without being asked.
+
+        This is done if nothing else runs, and if the measurement takes only a
+        moment.
+        """
         is_idle = (
             self._working is None and self._reading is None and not self._runs.busy
         )

@@ -673,8 +673,7 @@ class SetTrayController(Controller):
 
         Rows of the page's tables can then be dragged into the set.
         """
-        # A plot's readout on a feature also says what the feature would
-        # change.
+        # A plot's readout on a feature also says what the feature would change.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)

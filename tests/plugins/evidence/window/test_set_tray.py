@@ -517,7 +517,7 @@ def test_as_many_chips_are_shown_as_fit(
     try:
         for n_features in (1, 2, 3, 4, 10, 30):
             tray.show_set(
-                ShownSet(NAMES[:n_features], edited=True, said=SAID), undoable=True
+                ShownSet(NAMES[:n_features], edited=True, sentence=SAID), undoable=True
             )
             for width in range(620, 1640, 60):
                 tray.resize(width, 40)
