@@ -170,7 +170,8 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size, under conditions.
 
-        It has all required and no excluded columns. It is NO_SUBSET if no set can meet these conditions and those of the method.
+        It has all required and no excluded columns. It is NO_SUBSET if no
+        set can meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
