@@ -398,8 +398,8 @@ class _Evidence:
         k = self.found.k
         n_queries = self.found.n_queries
 
-        # The others are preferences between documents.
-        has_labels = not self._data.preferring  # preferences instead of labels
+        # Other data have preferences between documents instead of labels.
+        has_labels = not self._data.preferring
         if part == "alternatives":
             return k > 0
         if part == "stability":

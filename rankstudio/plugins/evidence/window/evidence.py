@@ -156,7 +156,7 @@ class Evidence(QObject):
     Attributes
     ----------
     tasks : EvidenceTasks
-    seen : callable
+    is_view_visible : callable
         Returns whether a view of the evidence is visible. A package begins only
         then, but is finished also when the view has been hidden.
     """

@@ -240,5 +240,5 @@ class EvidenceTasks:
             int(ids[column]) for column in request.selected
         }:
             parameters["pinned"] = ()
-            plan = plan.changed(groups={})
+            plan = plan.changed(groups={})  # the set is one group there
         return estimator(plan, plan.entry, parameters, ids)

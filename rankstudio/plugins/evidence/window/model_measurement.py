@@ -70,7 +70,7 @@ class ModelMeasurement(QObject):
     ----------
     slot : str
         Slot of the work; see `BackgroundSimulation`.
-    wanted : callable
+    is_view_visible : callable
         Returns whether a view of the values is visible.
     """
 

@@ -95,7 +95,7 @@ class ShownSet:
         Ids and names, in the order of the set.
     edited : bool
         Whether the set differs from the selection.
-    said : str
+    sentence : str
         Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
         Relative change of the error if the feature under the mouse replaces a

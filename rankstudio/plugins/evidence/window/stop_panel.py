@@ -154,7 +154,7 @@ class StopPanel(Panel):
         evidence : SelectionEvidence
         ids : sequence of int
             Feature ids of the data's columns.
-        whole_path : bool
+        can_test : bool
             Whether the steps of the method can be tested: only those of greedy
             RankRLS can.
         final : bool

@@ -84,7 +84,7 @@ class QueryPlot(Plot):
     brushed : Signal(object)
         The user selected queries: their positions, ascending (a tuple); empty
         for all queries.
-    kept : ndarray of bool
+    is_listed : ndarray of bool
         Whether each query is listed; the others are faded.
     """
 

@@ -56,7 +56,7 @@ class DocumentRow:
     document : RankedDocument
     parts : tuple of float
         Contributions in the order of the legend.
-    told : str
+    contributions_text : str
         The contributions as a text, one per line.
     """
 
