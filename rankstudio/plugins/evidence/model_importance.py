@@ -182,7 +182,11 @@ def _scoring_of_model(
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
-        """Score m documents by their features, (m, n), where absent features are 0."""
+        """Score m documents by their features, (m, n), where absent features are 0.
+
+        The model gets the columns with `all_ids`, of which the last have
+        `absent_ids`.
+        """
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)

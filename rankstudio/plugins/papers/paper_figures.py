@@ -378,7 +378,7 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
     """
     fold = data.folds[0]
     result = run.folds[0]
-    path = result.paths[0]  # FS-ED has no parameters to vary
+    path = result.paths[0]  # λ of the ranker does not change the order
     order = path.steps[-1].selected
     column = order[0] if end == "best" else order[-1]
     train = group_training(fold).whole("FS-ED")

@@ -315,7 +315,11 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     unit = result.chosen.unit
 
     def keep(importance: PermutationImportance) -> None:
-        """Store the losses with the run; a study that cannot be written gives a note only."""
+        """Store the losses with the run; a study that cannot be written gives a note only.
+
+        `name` is that of the part with the documents, and `step` and
+        `unit` are the model and its place in the run.
+        """
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
 
         # The key names the part, the measure, the convention, and the

@@ -855,7 +855,10 @@ class Evidence(QObject):
         convention = model.plan.convention
 
         def take(evidence: SelectionEvidence | None) -> None:
-            """Keep the stored evidence, if there is any, unless it was computed meanwhile."""
+            """Keep the stored evidence, if there is any, unless it was computed meanwhile.
+
+            `key` is that of its selection, and `convention` that of the run.
+            """
             if self._reading == key:
                 self._reading = None
             state = self._state_by_key.get(key)

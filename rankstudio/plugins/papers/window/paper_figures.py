@@ -80,7 +80,10 @@ def _begin_figures(
     """
 
     def write() -> int:
-        """Write the figures on the worker, and return their number."""
+        """Write the figures on the worker, and return their number.
+
+        `key` names the paper, and `runs` and `data` are what it needs.
+        """
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above
         from rankstudio.plugins.papers.reproduction import load_reproduction  # noqa: PLC0415 - as above
