@@ -126,7 +126,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
 
     def ask_sizes() -> None:
         window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
-        wait_until(lambda: window.sections.evidence.evidence.wanted is not None)
+        wait_until(lambda: window.sections.evidence.evidence.search_request is not None)
         window.sections.evidence.show_sizes()
 
     def select_for_queries() -> None:

@@ -135,5 +135,5 @@ def test_the_documents_are_those_of_the_highlighted_query(
         QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, y))
         settle(window)
         assert table.selected() == [query]
-        assert page.queries[page._place] == query
+        assert page.queries[page._picked_position] == query
         assert page.documents._title.text() == f"Query {query.query_id}"

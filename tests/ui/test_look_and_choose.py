@@ -46,7 +46,7 @@ def used(window: MainWindow) -> tuple[object, ...]:
         line.text("parameters"),
         line.text("size"),
         *(
-            window.sections.find(page).evidence.place()
+            window.sections.find(page).evidence.storage_place()
             for page in pages_present(window, "evidence")
         ),
         dict(window.current.test),

@@ -83,6 +83,7 @@ class SubsetSpace:
         ``judge`` has the options of the method: RankRLS or greedy RankRLS,
         whose exact left-out error compares the sets.
         """
+        # Pinned columns are in every set, and banned ones in none.
         return cls(
             n_features,
             judge.regularization,
@@ -109,6 +110,8 @@ class SubsetSpace:
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
+
+        # All candidates are compared, without a penalty on the size of a set.
         try:
             rules = Constraints.of(
                 groups,
@@ -173,7 +176,7 @@ class SizedSubset:
 
     @property
     def greedy_gap(self) -> float:
-        """Relative excess of the greedy set's criterion."""
+        """Share by which the greedy set's criterion is above that of this set."""
         return relative_excess(self.greedy, self.criterion)
 
     @property
@@ -224,32 +227,32 @@ class BestSubset:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """Columns of the largest set."""
+        """Columns of the best set of the largest size."""
         return self.sizes[-1].features
 
     @property
     def criterion(self) -> float:
-        """Its leave-query-out error."""
+        """Leave-query-out error of the best set of the largest size."""
         return self.sizes[-1].criterion
 
     @property
     def proved(self) -> bool:
-        """Whether the set is proved to be the best."""
+        """Whether the set of the largest size is proved to be the best."""
         return self.sizes[-1].proved
 
     @property
     def gap(self) -> float:
-        """Maximum amount by which a better set could be better."""
+        """By how much the error of another set of this size may be lower, at most."""
         return self.sizes[-1].gap
 
     @property
     def n_sets(self) -> int:
-        """Number of sets of its size."""
+        """Number of all sets of the largest size."""
         return self.sizes[-1].n_sets
 
     @property
     def n_evaluated(self) -> int:
-        """Number of sets evaluated exactly."""
+        """Number of sets of the largest size with a computed error."""
         return self.sizes[-1].n_evaluated
 
 
@@ -333,6 +336,8 @@ def best_subset(
     >>> best.features, best.proved, best.n_sets
     ((3, 5), True, 28)
     """
+    # By default, pairs with equal labels count if errors count by the
+    # difference of the labels.
     space = SubsetSpace(
         n_features,
         regularization,
@@ -379,6 +384,8 @@ def find_best_subset(
 
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
+
+    # A set has all required items, at most k, and no more than there are.
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))

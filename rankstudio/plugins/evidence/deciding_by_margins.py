@@ -69,6 +69,8 @@ def margin_steps(
         raise ParameterError("estimator", type(estimator).__name__, expected)
     steps: list[DecidedStep] = []
 
+    # Each event is progress of the method, or the scores that
+    # one step compares.
     for event in compared:
         if isinstance(event, WorkProgress):
             yield event
@@ -80,11 +82,15 @@ def margin_steps(
 
 
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
-    """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
+    """Return the smallest group of queries that decides a step.
 
+    Without these queries, a rival is ahead of the selected feature.
     ``compared`` has the scores (n,) of the n features and the part (n, Q) of
-    each of Q queries in them. At least two of the counted queries remain. If no
-    such group exists, the queries are empty.
+    each of Q queries in them. Its counted queries contribute to the scores, of
+    which at least two remain. If no such group exists, the queries are empty.
+
+    There is one result for each feature that the step selects, with the same
+    queries.
     """
     winner = compared.winners[0]
     scores = compared.scores

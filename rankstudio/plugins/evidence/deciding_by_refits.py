@@ -85,7 +85,10 @@ class _RefitSearch:
         self._remaining_refits = n_refits
 
     def path(self, removed: Ints) -> Waiting[Path]:
-        """Train without some queries, and return the features after each step."""
+        """Train without some queries, and return the features after each step.
+
+        ``removed`` has the positions of these queries.
+        """
         queries = np.setdiff1d(np.arange(self._data.ptr.size - 1), removed)
         rest = self._data.taken(queries) if removed.size else self._data
         fresh = type(self._estimator)(**self._estimator.get_params(deep=False))

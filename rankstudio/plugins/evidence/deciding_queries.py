@@ -191,7 +191,8 @@ class _QuerySearch:
             [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
         )
 
-        # by the number of queries first, then by score
+        # By the number of queries first, then by score: the
+        # criterion with each candidate, an error.
         order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 

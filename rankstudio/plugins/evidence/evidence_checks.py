@@ -166,7 +166,10 @@ def _check_columns(columns: Iterable[int], n: int | None, description: str) -> N
 def _check_shape(
     array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str
 ) -> None:
-    """Require an array of this shape; None stands for any length."""
+    """Require an array of this shape, in which None stands for any length.
+
+    ``description`` names the array in the error.
+    """
     _require(array.ndim == len(shape), description)
     _require(
         all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)),
@@ -350,6 +353,11 @@ def _check_validity(validity: RankingValidity, n: int | None) -> None:
 
 
 def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
+    """Check that each set has the features of the one before it, and more.
+
+    ``n``, the number of columns of the data, is not used: all checks are called
+    alike.
+    """
     _require(measured.part in ("validation", "training"), "part")
     sets = measured.found.sets
     _require(bool(sets) and all(map(len, sets)), "sets")

@@ -95,6 +95,7 @@ def evidence_as_notebook(
     ("" for the squared error), and ``computed_with`` names the versions that
     give the same bits.
     """
+    # a sentence on the versions, if they are known
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(

@@ -76,6 +76,8 @@ StoredEvidence = SelectionEvidence | MeasuredImportance | MeasuredValidity
 
 def pack_evidence(evidence: StoredEvidence) -> bytes:
     """Return evidence as bytes for the function that unpacks its kind, such as :func:`unpack_evidence`."""
+    # An archive of arrays: "tree" is JSON as bytes, and refers to the
+    # others by their number.
     arrays: list[Any] = []
     tree = json.dumps(_as_json_value(evidence, arrays)).encode()
     buffer = BytesIO()
@@ -153,6 +155,7 @@ def _unpacked_evidence(
         evidence = _from_json_value(json.loads(stored["tree"].tobytes()), stored)
         if isinstance(evidence, kind):
             check_evidence(evidence, n_features)
+    # Damaged bytes can raise any of these.
     except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
         raise StoreError(f"evidence: {error}") from error
     if not isinstance(evidence, kind):

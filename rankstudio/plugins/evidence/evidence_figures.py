@@ -160,6 +160,8 @@ def importance_figure(
 
     # position of the loss of each column: the groups are single features
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
+
+    # the columns with the greatest losses; `measured.columns` is in this order
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
     title = tr("{measure} lost with the feature permuted").format(
@@ -247,7 +249,8 @@ def _near_best_figure(
         return None
     sets = near.sets[:_MAX_SETS]
 
-    # Features in most of the sets come first.
+    # Features in most of the sets come first; `inclusion`, (n,), is the
+    # share of all near-best sets with each of the n columns.
     order = np.argsort(-near.inclusion, kind="stable").tolist()
     used_columns = [
         column
@@ -290,7 +293,7 @@ def _near_best_figure(
             low=0.0,
             high=most_excess,
         ),
-        first_dark=True,
+        first_dark=True,  # the set without excess has the darkest color
     )
 
 

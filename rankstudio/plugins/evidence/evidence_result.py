@@ -163,7 +163,10 @@ class SelectionEvidence:
 
     @property
     def size(self) -> int:
-        """Number of selected groups and ungrouped features, by which sets are compared; k without groups."""
+        """Size of the selection, by which sets are compared; k without groups.
+
+        A group of features counts as one.
+        """
         first_of_group = {column: group[0] for group in self.groups for column in group}
         return len({first_of_group.get(column, column) for column in self.selected})
 
@@ -176,7 +179,10 @@ class SelectionEvidence:
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
-        """Evidence for the selected features, then for the others that the halves select most often."""
+        """Evidence for the selected features, then for other features.
+
+        The others are those that the halves select most often.
+        """
         return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
     @property
@@ -196,7 +202,11 @@ class SelectionEvidence:
 
     @property
     def false_bound(self) -> float | None:
-        """Expected number of features above the threshold that are selected no more often than by chance."""
+        """Bound on the features above the threshold that may be there by chance.
+
+        It bounds the expected number of features that are selected no more
+        often than by chance. None without halves.
+        """
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
         return self.stability.bound(
@@ -231,6 +241,7 @@ class SelectionEvidence:
         named : callable
             Returns the name of a column.
         """
+        # The sizes ascend, up to that of the selection if it was searched.
         if (
             self.best is None
             or not self.best.sizes

@@ -218,7 +218,7 @@ def evidence_text(
         title,
         header=tuple(filled),
         rows=list(zip(*filled.values(), strict=True)),
-        left=(0, len(filled) - 1),
+        left=(0, len(filled) - 1),  # columns of texts, the others are numbers
         note=_ONE_RANKING_NOTE if evidence.one_ranking else _TABLE_NOTE,
     )
 
@@ -237,14 +237,20 @@ def _position_text(row: FeatureEvidence, steps: int) -> str:
 
 
 def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
-    """Return the best substitute with its price, or a dash."""
+    """Return the best substitute with its price, or a dash.
+
+    ``id_of`` returns the id of a column as a text.
+    """
     if row.substitute is None or row.price is None:
         return NOTHING
     return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
 
 
 def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
-    """Return the verdict on a feature with its partner, if any."""
+    """Return the verdict on a feature with its partner, if any.
+
+    ``id_of`` returns the id of a column as a text.
+    """
     label = NOTHING if row.verdict is None else row.verdict.label
     return label if row.partner is None else f"{label} with {id_of(row.partner)}"
 
@@ -323,7 +329,7 @@ def validity_text(title: str, measured: MeasuredValidity, named: Named) -> TextT
 
 
 def _ends(means: MeanIntervals) -> tuple[list[float], list[float], list[float]]:
-    """Return means and the ends of their intervals."""
+    """Return means, and the lower and the upper ends of their intervals."""
     return means.mean.tolist(), means.low.tolist(), means.high.tolist()
 
 

@@ -143,6 +143,8 @@ def _measure_of_each_query(
         return np.asarray(
             finish(measured_left_out(data, scorer, convention, (measure,)))[0]
         )
+
+    # The text begins the error for data that do not fit into memory.
     rows = data.whole("Loss without a feature")
     evaluator = Evaluator(rows.y, rows.ptr, convention, [measure], grading=rows.grading)
     scores = ranker.left_out(rows, columns) if columns else np.zeros(rows.y.size)

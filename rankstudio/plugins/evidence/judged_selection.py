@@ -70,7 +70,7 @@ class JudgedSelection:
         cls,
         plan: Plan,
         dataset: FoldedDataset,
-        given_words: Container[str],
+        set_names: Container[str],
         options: EvidenceOptions,
     ) -> JudgedSelection:
         """Return the selection of a plan on its first fold.
@@ -79,7 +79,7 @@ class JudgedSelection:
         ----------
         plan : Plan
         dataset : FoldedDataset
-        given_words : container of str
+        set_names : container of str
             Names of the parameters whose values in the plan the user set; the
             others have the method's default instead of a grid.
         options : EvidenceOptions
@@ -93,7 +93,10 @@ class JudgedSelection:
             If the preferences do not fit the data.
         """
         _check_selects(plan)
-        path = SinglePath.of(plan, dataset, given_words)
+
+        # The method is learned once, on one fold: a single combination
+        # of parameters is left.
+        path = SinglePath.of(plan, dataset, set_names)
         combination = path.plan.combinations[0]
 
         # The judge is the ranker whose exact left-out error compares sets of features.
@@ -140,10 +143,15 @@ class JudgedSelection:
         ids = dataset.feature_ids
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _exact_ranker(plan, unit.parameters, unit.combination.ranker, ids)
-        given_set = selected if options.n_features is None else None
+
+        # None: the method selects as many features as the options say.
+        own_set = selected if options.n_features is None else None
         options = replace(
-            options, judge=judge, selected=given_set, n_refits=refits_of(plan.entry)
+            options, judge=judge, selected=own_set, n_refits=refits_of(plan.entry)
         )
+
+        # grouped by query, with the plan's preferences between
+        # documents, if any
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
         return cls(single, fold.number, method, fold.train, data, options)
@@ -230,7 +238,8 @@ class JudgedSelection:
 def _check_selects(plan: Plan) -> None:
     """Raise a PlanError if the plan's method selects no features.
 
-    A method may also have its ranking or model given, and learn nothing.
+    Methods that learn nothing, because their ranking or model is given, select
+    no features either.
     """
     if plan.entry.learns_nothing or not issubclass(plan.entry.load(), Selector):
         raise PlanError(

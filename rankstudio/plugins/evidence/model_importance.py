@@ -58,14 +58,21 @@ class MeasuredImportance:
         return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores it, for a model named by :func:`model_place`."""
+        """Return the key under which a study stores the importance.
+
+        ``model`` is the name of the model, see :func:`model_place`.
+        """
         return importance_place(
             self.part, self.found.measure.name, self.convention, model
         )
 
 
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
-    """Return the key of :meth:`MeasuredImportance.place`."""
+    """Return the key under which a study stores the importance of a model's features.
+
+    ``model`` is the name of the model in the study, see
+    :func:`model_place`.
+    """
     return f"importance:{part}:{measure}:{convention}:{model}"
 
 
@@ -162,7 +169,8 @@ def _scoring_of_model(
     """Return a model's score function, the data, and the columns that it uses.
 
     The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores.
+    data, and returns m scores. ``model.needed`` are the ids of the features
+    that the model uses.
     """
     ids = data.feature_ids
 
@@ -174,7 +182,11 @@ def _scoring_of_model(
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
-        """Score m documents by their features, (m, n), where absent features are 0."""
+        """Score m documents by their features, (m, n), where absent features are 0.
+
+        The model gets the columns with `all_ids`, of which the last have
+        `absent_ids`.
+        """
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)
@@ -216,7 +228,10 @@ def _measure_importance(
     groups_in_data = tuple((column,) for column in used)
 
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
-        """Return progress whose results name the columns of the data instead of those that were scored."""
+        """Return progress with the columns of the data in its partial result.
+
+        Those of the work are columns of the scored documents.
+        """
         if isinstance(progress, PartialResult):
             return replace(
                 progress, found=replace(progress.found, groups=groups_in_data)
@@ -226,6 +241,8 @@ def _measure_importance(
     work = importance_steps(
         score, _measured_documents(part), measure, n_repeats, seed, groups, convention
     )
+
+    # `told_as` passes all progress through the function, but not the result.
     return replace(
         (yield from told_as(work, with_groups_in_data)), groups=groups_in_data
     )

@@ -46,7 +46,11 @@ class MaskedModel:
     def of(
         cls, step: Step, documents: RankingDataset, train: RankingDataset, base: Base
     ) -> MaskedModel:
-        """Make the masked model of a step; ``base`` "mean" is the mean over the training documents."""
+        """Return the model ``step`` on ``documents``, with the values of masked features.
+
+        With ``base`` "mean", these are means over the documents of ``train``,
+        otherwise 0.
+        """
         columns = np.array(sorted(step.selected), dtype=np.int64)
         base_values = (
             column_means(train, columns) if base == "mean" else np.zeros(columns.size)
@@ -54,25 +58,32 @@ class MaskedModel:
         return cls(step, documents, columns, base_values)
 
     def scores(self, used: Floats) -> Floats:
-        """Score documents by the values of the model's features, shape (m, n)."""
+        """Return the scores (m,) of m documents by the model's n features, (m, n)."""
         width = self.documents.X.shape[1]
         if isinstance(self.documents.X, SparseRows):
             return self.step.scores(SparseRows.spread(used, self.columns, width).T)
+
+        # The model's features in the columns of the data, and 0 in the
+        # others. The step takes an array with a row per feature.
         wide = np.zeros((width, len(used)))
         wide[self.columns] = used.T
         return self.step.scores(wide)
 
     def steps(self, feature_sets: Sequence[Sequence[int]]) -> Waiting[RankingValidity]:
-        """Yield progress, and return the validity of sets of positions in ``columns``."""
+        """Measure validity and completeness of sets of features; yield progress.
+
+        Each set has positions of features in ``columns``.
+        """
         read = partial(_column_values, self.documents.X, self.columns)
         ptr = self.documents.query_ptr
         return validity_steps(self.scores, read, ptr, feature_sets, self.base)
 
     def effect_order(self) -> Waiting[tuple[int, ...]]:
-        """Yield progress, and return the positions in ``columns``, greatest effect on the rankings first.
+        """Order the features by their effect on the rankings, the greatest first; yield progress.
 
-        The effect of a feature is the mean over the queries of its completeness
-        as a set of one: minus Kendall's τ with this feature masked.
+        The result has positions in ``columns``. The effect of a feature is the
+        mean over the queries of its completeness as a set of one: minus
+        Kendall's τ with this feature masked.
         """
         positions = range(self.columns.size)
         single_features = yield from self.steps([(position,) for position in positions])
@@ -90,7 +101,7 @@ def column_means(train: RankingDataset, columns: Ints) -> Floats:
 
 
 def _column_values(X: Features, columns: Ints, rows: Rows) -> Floats:
-    """Return some columns of some documents as an array."""
+    """Return the values of some columns for the documents ``rows``, (documents, columns)."""
     values = X[rows, columns] if isinstance(X, SparseRows) else X[rows][:, columns]
     return np.array(values, dtype=np.float64)
 
@@ -147,12 +158,18 @@ class MeasuredValidity:
         return self.found.sets[-1]
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores it, for a model named by ``model_place``."""
+        """Return the key under which a study stores the validity.
+
+        ``model`` is the name of the model in the study.
+        """
         return validity_place(self.part, model)
 
 
 def validity_place(part: str, model: str) -> str:
-    """Return the key of :meth:`MeasuredValidity.place`."""
+    """Return the key under which a study stores the validity of a model's features.
+
+    ``part`` names the part of the documents, and ``model`` the model.
+    """
     return f"validity:{part}:{model}"
 
 
@@ -195,8 +212,11 @@ def step_validity(
         order = tuple(position_of[column] for column in step.selected)
         first_share = 0.0
     else:
+        # Its progress is the first half of the whole.
         order = yield from part_of(model.effect_order(), 0.0, 0.5)
         first_share = 0.5
+
+    # the first 1, 2, ... features; not each number if there are many
     feature_sets = [order[:size] for size in kept_sizes(len(order))]
     validity = yield from part_of(model.steps(feature_sets), first_share, 1.0)
 

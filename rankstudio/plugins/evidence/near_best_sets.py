@@ -162,6 +162,8 @@ def near_best_sets(
     >>> [one.features for one in near_best_sets(X, y, qid=qid, n_features=1, regularization=1.0)[0].sets]
     [(1,), (2,)]
     """
+    # By default, pairs with equal labels count if errors count by the
+    # difference of the labels.
     pairs = PairCost(cost, cost == "magnitude" if ties is None else ties, weighting)
     joint = tuple(tuple(members) for members in groups)
     space = SubsetSpace(

@@ -50,7 +50,10 @@ def stability_by_refitting(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> StabilitySelection:
-    """Train a selector on complementary halves of the queries or documents, on any executor, and store each half.
+    """Select features on complementary halves of the queries or documents.
+
+    The selector is trained on each half, on any executor, and the halves are
+    stored.
 
     Parameters
     ----------
@@ -96,12 +99,16 @@ def refitting_seconds(
     workers: int = 1,
     finished: Sequence[RunResult] = (),
 ) -> float:
-    """Estimate the duration of :func:`stability_by_refitting`.
+    """Estimate the seconds of selecting features anew on random halves of the queries.
 
     Parameters
     ----------
-    plan, train, n_halves
-        As in :func:`stability_by_refitting`.
+    plan : Plan
+        Plan with the method that selects.
+    train : RankingDataset
+        Documents that are divided into halves.
+    n_halves : int
+        Number of divisions into two halves.
     workers : int
         Number of parallel workers.
     finished : sequence of RunResult
@@ -136,13 +143,16 @@ def plan_of_halves(plan: Plan) -> Plan:
             "none: halves are of labelled queries",
         )
 
-    # Parameters of the method's own model do not change the selection: their
-    # first value is enough.
+    # Parameters of the method's own model (`ranks`) do not change the
+    # selection: their first value is enough.
     model_parameters = {
         p.name: p.values(plan.parameters[p.name])[0]
         for p in entry.parameters
         if p.ranks
     }
+
+    # Without a ranker, folds and choice by validation, only the
+    # selector is left.
     selector_plan = plan.changed(
         parameters={**plan.parameters, **model_parameters},
         ranker="",
@@ -170,7 +180,9 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Yield progress with the results so far, and return the result of :func:`stability_by_refitting`.
+    """Train a selector on random halves of the queries; yield and return the selections.
+
+    The parameters are those of :func:`stability_by_refitting`.
 
     Yields
     ------
@@ -203,12 +215,12 @@ def refitting_steps(
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
     def stability_so_far() -> StabilitySelection:
-        """Return the result of all paths so far."""
+        """Return the result of all halves in `paths` so far."""
         empty = without_paths(selector, varies, start)
         return with_paths(empty, [paths[number] for number in sorted(paths)])
 
     def add_path(path: PathResult) -> None:
-        """Add the path of a half, which is the fold of a run."""
+        """Add the path of a half to `paths`; each half is a fold, counted from 1."""
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))
 
     if study is not None and key is not None:

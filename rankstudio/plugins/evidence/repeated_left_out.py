@@ -140,7 +140,8 @@ def left_out_steps(
     Yields
     ------
     PartialResult
-        :class:`RepeatedLeftOut` of the finished queries, for both curves.
+        :class:`RepeatedLeftOut` of the finished queries alone: the errors with
+        the selection kept and with it repeated are then of the same queries.
 
     Returns
     -------
@@ -182,6 +183,8 @@ def left_out_steps(
 
         for first in range(start, paths.n_queries, _QUERIES_PER_RESULT):
             end = min(first + _QUERIES_PER_RESULT, paths.n_queries)
+
+            # `learn` is called with each query, on all threads.
             with STEADY:
                 share(executor, workers, learn, range(first, end))
             left_out = RepeatedLeftOut(
@@ -195,7 +198,11 @@ def left_out_steps(
 def _path_without_query(
     paths: PathsFromSums, query: int, n_steps: int
 ) -> tuple[list[Floats], tuple[int, ...]]:
-    """Return the weights after each step of the path without a query, and the features of the last step."""
+    """Return the path that is learned without a query.
+
+    It consists of the weights (n,) after each of ``n_steps`` steps, and of the
+    features of the last step.
+    """
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]
     # The last model of a path that ends early stands for the missing steps.

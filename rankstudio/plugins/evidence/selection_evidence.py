@@ -342,7 +342,7 @@ class _Evidence:
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
-        """Gather the part of a name of `PARTS` into ``found``; yield progress."""
+        """Compute a part, by its name in `PARTS`, and add it to ``found``; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
             "changes": self._changes,
@@ -359,7 +359,7 @@ class _Evidence:
         self._keep(done=(*self.found.done, part))
 
     def _keep(self, **parts: Any) -> None:
-        """Add parts to the evidence found so far."""
+        """Set fields of the evidence so far, by their names."""
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
@@ -398,7 +398,7 @@ class _Evidence:
         k = self.found.k
         n_queries = self.found.n_queries
 
-        # The others are preferences between documents.
+        # Other data have preferences between documents instead of labels.
         has_labels = not self._data.preferring
         if part == "alternatives":
             return k > 0
@@ -410,6 +410,8 @@ class _Evidence:
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
             )
+
+            # Changes need the products of all features, which must fit.
             return is_judged and (part != "changes" or self._sums_fit)
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
@@ -433,6 +435,7 @@ class _Evidence:
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
+            # whether the copies of the sums, one without each query, fit
             return has_sums and each_left_out(data)
 
         # what is left are the deciding queries
@@ -555,7 +558,7 @@ class _Evidence:
 
     def _best(self) -> Work:
         """Search for the best sets up to the time limit, which does not count compilation."""
-        began = inf
+        began = inf  # the time has not started
         share = 0.0
 
         # names of the functions that were compiled since the last progress
@@ -579,10 +582,11 @@ class _Evidence:
                     break
 
     def _alternatives(self) -> Work:
-        """Compare the selection, with each feature exchanged or left out, with the best set of its size.
+        """Compare changes of the selection with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge,
-        which compares sets by their errors, they have only correlations.
+        A change exchanges one of its features, or leaves it out. Exchanges are
+        also compared with the selection itself. Without a judge, which compares
+        sets by their errors, they have only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -648,6 +652,8 @@ class _Evidence:
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
 
+        # The method is trained again, for the scores of all candidates at each
+        # step. Its progress is passed on, and its notes are not.
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):
@@ -668,11 +674,11 @@ class _Evidence:
         return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
-        """Return columns that may be interchangeable with a selected column, and their correlations with it.
+        """Return columns that may be interchangeable with a selected one.
 
-        These are the most similar candidate, and the candidates that most often
+        They are the most similar candidate, and the candidates that most often
         are selected on the halves that do not select the column, and not on the
-        others.
+        others. The second array has their correlations with the column.
         """
         candidates = yield from self._candidate_columns()
 
@@ -829,9 +835,9 @@ def _difference(
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:
-    """Return a copy of the method.
+    """Return a copy of the method that selects ``n_features`` features.
 
-    If it selects step by step, it selects a number of features.
+    A method that does not select step by step is only copied.
     """
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):

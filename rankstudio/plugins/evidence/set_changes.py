@@ -48,7 +48,7 @@ class SetChanges:
     swapped: Floats
 
     def relative(self, error: float) -> float:
-        """Return the change from the set's own error to another error, as a share of the set's own error."""
+        """Return by which share of the set's own error another error is above it."""
         return relative_excess(error, self.criterion)
 
 
@@ -105,7 +105,11 @@ def set_changes(
 def changes_of(
     estimator: LinearRanker, data: GivenData, features: Sequence[int]
 ) -> SetChanges:
-    """Return the result of :func:`set_changes` for grouped data."""
+    """Compute the left-out error of a set after each change by one feature.
+
+    ``data`` are grouped by query, ``features`` are the 0-based columns of the
+    set, and the estimator has λ and the loss.
+    """
     rows = training_data(data)
     return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)
 

@@ -377,7 +377,7 @@ class _Halves:
 def without_paths(
     estimator: Selector, informative: Bools, seed: int
 ) -> StabilitySelection:
-    """Return the result before the first half.
+    """Return a result without any half, to which the halves' paths can be added.
 
     Parameters
     ----------
@@ -446,10 +446,11 @@ def _summed_paths(
             def learn(
                 number: int, paths_of_part: dict[int, Path] = path_by_number
             ) -> None:
-                """Keep the path on one half."""
+                """Keep the path on the half of a number, in `paths_of_part`."""
                 steps = paths.path_of(halves.units(number))
                 paths_of_part[number] = [step.selected for step in steps]
 
+            # `learn` is called with the number of each half, on all threads.
             with STEADY:
                 share(executor, workers, learn, part)
             yield [path_by_number[number] for number in part]
@@ -458,7 +459,10 @@ def _summed_paths(
 def _learned_paths(
     estimator: Selector, data: TrainingData, halves: _Halves
 ) -> Iterator[list[Path] | WorkProgress]:
-    """Yield the paths of any method on some halves, one at a time, and the method's progress in between."""
+    """Yield the paths of any method on some halves, one at a time.
+
+    The method's progress is yielded in between.
+    """
     for number in halves.numbers:
         half = halves.taken(data, number)
         fresh = type(estimator)(**estimator.get_params(deep=False))

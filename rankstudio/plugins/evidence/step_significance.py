@@ -187,9 +187,11 @@ def significance_steps(
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
         raise ParameterError("estimator", type(estimator).__name__, expected)
 
+    # The test has the error of the empty model, and for each step of the path
+    # the drop: by how much the step reduces the left-out error.
     with STEADY:
         test = prepare()
-    no_drops = np.empty((0, test.drops.size))
+    no_drops = np.empty((0, test.drops.size))  # a row per permutation
     tests = (
         StepSignificance(test.selected, test.drops, no_drops, test.empty)
         if earlier is None
@@ -198,6 +200,7 @@ def significance_steps(
 
     # Data in several shards use threads within each step.
     with pool(not rows.several) as (executor, workers):
+        # `at_once` permutations are compared at a time.
         for first in range(tests.permuted.shape[0], count, test.at_once):
             numbers = range(first, min(first + test.at_once, count))
             drops = np.empty((len(numbers), tests.drops.size))
@@ -207,9 +210,10 @@ def significance_steps(
             def learn(
                 step: int, drops: Floats = drops, orders: list[Ints] = orders
             ) -> None:
-                """Compute the drops of a step by permutations."""
+                """Compute a step's drop of the error by each permutation, into `drops`."""
                 drops[:, step] = test.permuted(orders, step)
 
+            # `learn` is called with each step, on all threads.
             with STEADY:
                 share(executor, workers, learn, range(tests.drops.size))
             permuted = np.vstack((tests.permuted, drops))

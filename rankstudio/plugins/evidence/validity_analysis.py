@@ -124,8 +124,8 @@ def validity_result(
 def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
     """Yield the progress of work on one of several folds, and return its result.
 
-    ``first`` is the number of folds before it. Each fold is gone through twice,
-    so that it has half of its share.
+    The work is one of two on each fold, so that it counts as half a fold.
+    ``first`` is the number of folds, in halves, whose work is done before.
     """
     while True:
         try:
@@ -184,7 +184,11 @@ def _fold_model(
 
 
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
-    """Return the positions of features, by their ids, among those of the model; others are left out."""
+    """Return the positions of features among the features of the model.
+
+    ``ids`` are those of the features; features that the model does not have are
+    left out.
+    """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
         if feature not in known_ids:
@@ -232,6 +236,7 @@ def _means_table(
     A row is a set: ``features``, the ids to keep, or if that is empty, the
     first features of each model for each of ``sizes``.
     """
+    # mean over the queries of all folds, and the ends of its interval, per set
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
     completeness = mean_intervals(
         [fold_validity.completeness for fold_validity in validities]
@@ -308,8 +313,9 @@ def _queries_table(
 ) -> AnalysisTable:
     """Return the ``n_queries`` queries with the least validity of the only set.
 
-    Queries without a validity, in which the model scores all documents alike,
-    are left out.
+    ``validities`` has the numbers of each fold, and index 0 in them is the only
+    set. Queries without a validity, in which the model scores all documents
+    alike, are left out.
     """
     rows = [
         (model.fold, query, float(validity), float(completeness))
@@ -322,7 +328,7 @@ def _queries_table(
         )
         if not np.isnan(validity)
     ]
-    rows.sort(key=lambda row: row[2])
+    rows.sort(key=lambda row: row[2])  # by validity
     cells = tuple(
         (fold, query, formatted(validity, "+.3f"), formatted(completeness, "+.3f"))
         for fold, query, validity, completeness in rows[:n_queries]

@@ -28,7 +28,7 @@ class Verdict(Enum):
 
     @property
     def label(self) -> str:
-        """Its name in the language of the process."""
+        """Name of the verdict in the language of the process."""
         return {
             Verdict.SECURE: tr("secure"),
             Verdict.INTERCHANGEABLE: tr("interchangeable"),
@@ -120,7 +120,10 @@ class SetDifference:
         return not self.significant()
 
     def significant(self, n_tests: int = 1) -> bool:
-        """Return whether a paired test finds an excess, at 5 % divided by a number of tests (Bonferroni)."""
+        """Return whether a paired test finds an excess of the error.
+
+        Its level is 5 % divided by the number of tests (Bonferroni).
+        """
         errors = max(NORMAL, NormalDist().inv_cdf(1 - 0.025 / n_tests))
         return self.difference > errors * self.standard_error
 
@@ -149,7 +152,10 @@ class Exchange:
     direct: SetDifference | None = None
 
     def twins(self, rules: VerdictRules, n_tests: int) -> bool:
-        """Return whether the two are near copies, neither shown to be better by one of `n_tests` tests."""
+        """Return whether the two features are near copies, and neither is shown to be better.
+
+        The comparison is one of ``n_tests`` tests, which share their 5 %.
+        """
         alike = abs(self.correlation) >= rules.twin
         return alike and not (
             self.direct is not None and self.direct.significant(n_tests)
@@ -279,7 +285,9 @@ class FeatureEvidence:
 
 
 def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
-    """Return the verdict on a selected feature by the first rule that applies; None without a probability.
+    """Return the verdict on a selected feature, None without a probability.
+
+    The first rule that applies gives the verdict:
 
     1. Interchangeable: the feature has a partner, see :func:`partner_of`.
     2. Secure: its probability is at least the threshold, not all such features may be there by chance, and no

@@ -178,6 +178,9 @@ def explain(
         title, sentences = _weight_explanation(context, feature, in_model)
     elif in_model:
         step = next(step for step in context.path.steps if feature in step.selected)
+
+        # The margin is the feature's lead over the best other
+        # candidate. The divisor makes scores per document.
         margin = step_margin(context.score, step, feature, context.path.divisor)
         title = tr("Why it was selected at step {step}").format(step=margin.number)
         sentences = [
@@ -222,6 +225,9 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
         return f"{_effect_sentence(score, margin.score)} {tr('It was the only candidate left.')}"
+
+    # One of the two did not lower the criterion, so that the lead as a
+    # share of a score says nothing.
     if is_share_meaningless(score, margin):
         return _reason_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
@@ -337,6 +343,8 @@ def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int)
     It is "" if the feature was selected there, or was no candidate.
     ``step_number`` is that of the step at which it was selected.
     """
+    # scores of all features at the first step; NaN for those
+    # that are no candidates
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""
@@ -565,6 +573,8 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool)
     # A model with all features has each of them, whatever the parameters are.
     if in_model and size == context.n_candidates:
         return ""
+
+    # On each other path, the model of about the same size counts.
     combinations = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations

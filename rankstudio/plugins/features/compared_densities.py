@@ -153,16 +153,16 @@ def _grid_and_densities(
     indices = np.flatnonzero(~is_zero)
     if indices.size < 2:
         return np.zeros(0), ()
-    places = compared.places[indices]
+    grid = compared.places[indices]
 
     # Of many values, the ones next to 512 evenly spaced points are enough for a plot.
     if indices.size > MOST_POINTS:
-        even_points = np.linspace(places[0], places[-1], MOST_POINTS)
+        even_points = np.linspace(grid[0], grid[-1], MOST_POINTS)
         next_to_points = np.unique(
-            np.clip(np.searchsorted(places, even_points), 0, places.size - 1)
+            np.clip(np.searchsorted(grid, even_points), 0, grid.size - 1)
         )
         indices = indices[next_to_points]
-        places = places[next_to_points]
+        grid = grid[next_to_points]
 
     # Density of each class on the documents with a value, shape (R, P) for R classes.
     mass = compared.densities * compared.counts
@@ -188,4 +188,4 @@ def _grid_and_densities(
             zeros=zeros,
         )
         classes.append(density)
-    return places, tuple(classes)
+    return grid, tuple(classes)

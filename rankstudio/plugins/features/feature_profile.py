@@ -155,8 +155,9 @@ class FeatureProfile:
     ) -> FeatureProfile:
         """Return the profile with importance, bounds, and similarity to the features of `with_selected`.
 
-        ``penalties`` are those of this feature alone, in row 0, against the
-        features of `with_selected`, in its columns.
+        `with_selected` has the correlations with the other features of a model.
+        ``penalties`` are those of this feature alone, in row 0, against these
+        features, in its columns.
         """
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
@@ -342,6 +343,7 @@ class Inspector:
         sign = -1.0 if ascending else 1.0
         measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._other_evaluators.items():
+            # (1, m): one ranking of m documents
             scores = sign * taken_columns(
                 self.others[name].X, slice(column, column + 1)
             )
@@ -350,9 +352,10 @@ class Inspector:
         return measured
 
     def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
-        """Return R², the share of a column's variance that other columns explain, all centred within queries.
+        """Return R², the share of a column's variance that other columns explain.
 
-        It is NaN without other columns, or for a constant column.
+        All columns are centred within queries. It is NaN without other columns,
+        or for a constant column.
         """
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")

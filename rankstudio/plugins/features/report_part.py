@@ -65,6 +65,8 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     path = chosen_path(first)
     position = path.steps.position(first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
+
+    # the training documents, grouped by query and all in memory
     train = make_fold_context(run.plan, fold).whole_train
     ids = run.result.feature_ids
     names = run.result.feature_names

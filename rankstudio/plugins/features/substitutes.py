@@ -195,6 +195,9 @@ def substitutes(
 
     # None if the ranker is not RankRLS: then the effect of a swap is not computed.
     regularization = regularization_of(plan, parameters, data)
+
+    # Rows whose squared error is the loss of the pairs, by which
+    # RankRLS is trained.
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
@@ -265,11 +268,12 @@ def _criterion_changes(
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
+    """Return the change of the criterion by each swap and removal, and a reason.
 
-    The reason is "" if changes are computed; without candidates there are none.
-    The added features are all shown ones. If these would take too long, they
-    are only the shown ones in the clusters of the selected features.
+    The reason says why changes are not computed; it is "" if they are. Without
+    candidates there are no changes. The added features are all shown ones. If
+    these would take too long, they are only the shown ones in the clusters of
+    the selected features.
     """
     model_columns = set(selected)
     in_same_clusters = {
@@ -373,8 +377,8 @@ def _substitute_groups(
             if c not in model_columns
         )
 
-        # |r| of each pair of the cluster's
-        # features, above the diagonal.
+        # |r| of each pair of features of the cluster: the matrix
+        # above its diagonal.
         pairs = np.abs(correlations[np.ix_(members, members)])[
             np.triu_indices(members.size, 1)
         ]

@@ -326,7 +326,8 @@ def cost_rows(
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
 
-    # `family` corrects the p values for their number.
+    # `family` corrects the p values for their number; `test` in its
+    # results is the comparison itself.
     tests = dict(
         zip(
             names,
@@ -416,6 +417,7 @@ def ohsumed_rows(
     rows = []
     agrees = []
     for name, value in printed.items():
+        # RankRLS has another name in Tables 2 and 6.
         result = results.get(_run_name(name))
         ours = None if result is None else bipartite_error(result, dataset)
         agree = ours is not None and f"{ours:.3f}" == f"{value:.3f}"
@@ -470,7 +472,9 @@ def _run_name(name: str) -> str:
 def bipartite_error(
     result: RunResult, dataset: FoldedDataset, relevant: float = 2.0
 ) -> float:
-    """Return the disagreement error of a run's models for documents with at least a label against all others.
+    """Return the disagreement error of a run's models for two kinds of documents.
+
+    These are documents with at least the label ``relevant``, and all others.
 
     It is the mean over the folds of the mean over the test queries that have
     both kinds of documents. Equal scores count as errors, as in equation (1) of
@@ -548,6 +552,8 @@ def held_out_errors(
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
     for number in range(_N_FOLDS):
         is_held_out = fold == number
+
+        # the map without the basis vectors among these documents
         removed = mapped.without(np.flatnonzero(is_held_out))
         for name, nystrom in (("removed", removed), ("kept", mapped)):
             errors[name] += _squared_errors(nystrom.features, y, is_held_out)
@@ -559,8 +565,8 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
 
     ``features``, (m, r), and labels ``y``, (m,), are those of all documents,
     and ``held_out``, (m,), says which are held out. The result has the shape
-    (L,). With X'X
-    = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
+    (L,). With X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ))
+    V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
@@ -709,7 +715,7 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
-    """Return the processor time for all parts."""
+    """Return the processor seconds of a work on all parts, one after the other."""
     began = process_time()
     for rows in parts:
         work(rows)
@@ -717,7 +723,7 @@ def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> floa
 
 
 def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
-    """Return the fold of each query."""
+    """Return the fold of each query, from 0, drawn at random, (Q,)."""
     return np.asarray(
         np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _N_FOLDS)
     )
@@ -789,7 +795,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     seed : int, default 0
         Seed of the drawn documents.
     """
-    # estimated minus true AUC of each simulation
+    # estimated minus true AUC of each simulation, for each of
+    # the six estimators
     deviations = {
         simulation.name: finish(
             simulate_auc(
@@ -937,7 +944,9 @@ def learners() -> dict[str, Learner]:
 def split_queries(
     dataset: FoldedDataset, n_queries: int = 20, repetitions: int = 20, seed: int = 0
 ) -> PrintedExperiment:
-    """Compare AUC estimates from folds of queries and folds of documents with the truth on all other queries.
+    """Compare AUC estimates by folds of queries and of documents with the truth.
+
+    The truth is the AUC on all other queries.
 
     Parameters
     ----------
@@ -955,7 +964,8 @@ def split_queries(
             )
         )  # fmt: skip
 
-        # Estimates by folds of queries in fifths, and by folds of documents.
+        # Estimates, a value per repetition: by folds of whole queries,
+        # of queries in fifths, and of documents.
         _, unsplit, split = simulation.estimates.T
         excess = split - unsplit
         error = float(excess.std() / np.sqrt(repetitions))
@@ -1084,6 +1094,9 @@ def _published_values() -> dict[str, Any]:
 
 
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
-    """Run an experiment on one processor, so that its seconds and its last bits do not depend on others."""
+    """Run an experiment on one processor.
+
+    Its seconds and last bits then do not depend on other processors.
+    """
     with STEADY:
         return work()

@@ -25,7 +25,7 @@ from rankstudio.plugins.papers.decision_thresholds import (
 
 
 def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows:
-    """Return the decisions of a run by thresholds as rows.
+    """Return the decisions of a run by thresholds as rows of a table of the run.
 
     Raises
     ------
@@ -146,7 +146,10 @@ def _decision_row(row: DecisionRow) -> RunTableRow:
 
 
 def _auc_sentence(decisions: Decisions) -> str:
-    """Return the sentence on the mean AUC, or on pooled documents if the parts are no single rankings."""
+    """Return the sentence on the mean AUC.
+
+    If the parts are no single rankings, it says that documents are pooled.
+    """
     low, high = decisions.mean_auc_interval
     text = tr(
         "Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)"

@@ -209,6 +209,8 @@ def run_decisions(
         relevant = _is_relevant(part, least_relevant)
         train_relevant = _is_relevant(fold.train, least_relevant)
         rankings.append((scores, relevant))
+
+        # An interval is defined for one ranking, here the last one.
         is_one_ranking = part.n_queries == 1
         decisions.append(
             FoldDecisions(
@@ -271,7 +273,10 @@ class DecisionRow:
 
 
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
-    """Return a row per fold and rule, followed by a mean per rule if there are several folds."""
+    """Return a row per fold and rule.
+
+    If there are several folds, a row with the mean follows per rule.
+    """
     folds = decisions.folds
     rows = [
         DecisionRow(str(fold.fold), fold.fold, rule, decision, fold.greatest.f)

@@ -180,6 +180,7 @@ def _figure_by_size(
 
     ``runs`` are those of each curve by its legend. None if no run has the measure.
     """
+    # None: the runs are not compared with a reference.
     curves = run_curves(
         list(runs.values()), name, None, [data] * len(runs), part="test"
     )
@@ -187,6 +188,8 @@ def _figure_by_size(
     # A curve has the same number, and so the same color, whichever runs there are.
     numbers = [list(_RUNS_BY_SIZE).index(legend) + 1 for legend in runs]
     named = list(zip(numbers, runs, strict=True))
+
+    # A figure has a reference, here the first run.
     figure = run_curves_figure(data.name, named, curves, numbers[0], name, part="test")
     if figure is None:
         return None
@@ -203,10 +206,11 @@ def _figure_by_size(
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
-    """Train FSMRank on the first fold with both solvers, and return a figure of the objective by seconds.
+    """Return a figure of the objective of FSMRank by seconds.
 
-    The clock starts after similarities and importance are computed. The
-    parameters are those that the run chose on the fold.
+    It is trained on the first fold with both solvers. The clock starts after
+    similarities and importance are computed. The parameters are those that the
+    run chose on the fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -242,9 +246,10 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
 def timed_steps(
     method: LinearRanker, train: TrainingData
 ) -> Iterator[tuple[float, float]]:
-    """Yield seconds and criterion after each step of a method, except the first step, which starts the clock.
+    """Yield seconds and criterion after each step of a method but the first.
 
-    The first step also compiles, and computes what depends only on the data.
+    The first step starts the clock. It also compiles, and computes what depends
+    only on the data.
     """
     start: float | None = None
     for event in method.work(train):
@@ -365,14 +370,15 @@ def _significance_marks(
 
 
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
-    """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
+    """Return a figure of the densities of a feature, on the first fold.
 
-    FS-ED scores a feature by how much its densities differ between relevant and
-    other documents. The figure is None if the feature has no densities to draw.
+    It is the "best" or the "last" feature, as ``end`` says. FS-ED scores a
+    feature by how much its densities differ between relevant and other
+    documents. The figure is None if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
-    path = result.paths[0]
+    path = result.paths[0]  # λ of the ranker does not change the order
     order = path.steps[-1].selected
     column = order[0] if end == "best" else order[-1]
     train = group_training(fold).whole("FS-ED")
@@ -453,6 +459,8 @@ def pair_costs() -> CurvesFigure:
 
     The numbers are those of the equations in Paper I.
     """
+    # g is the predicted difference of the scores of the pair, whose
+    # magnitude is the difference of its labels.
     g = np.linspace(-1.0, 2.0, 301)
     costs = {
         tr("disagreement"): (g < 0).astype(float),
@@ -554,7 +562,10 @@ def removal_curves(
 
 
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
-    """Train RankRLS on shares of the training queries, and return the figure of its test AUC (Paper V)."""
+    """Return the figure of the test AUC of RankRLS (Paper V).
+
+    RankRLS is trained on shares of the training queries.
+    """
     measures = []
     for share in SHARES:
         protocol = "given" if share == 100 else f"given, train {share}%"

@@ -21,6 +21,7 @@ def numbers() -> tuple[Published, ...]:
         ]
 
     # The paper repeats some of LETOR's numbers, which are left out.
+    # `when` names the conditions of a number.
     letor_numbers = {
         (p.dataset, p.method, p.when, p.measure, p.value)
         for p in listed

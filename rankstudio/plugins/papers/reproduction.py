@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two texts are equal."""
+        """Whether the printed text and ours are equal."""
         return self.printed == self.ours
 
 
@@ -166,6 +166,7 @@ class Reproduction:
         DatasetError
             If a table of the dataset lists five folds, and the data do not have five.
         """
+        # fields of the tables with values of each fold
         lists_folds = any(
             "columns" in table or "first" in table for table in self.of(data.name)
         )
@@ -322,6 +323,8 @@ def _selected_features_table(
     ``printed`` has the printed values of each fold, and ``result`` is our run.
     """
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
+
+    # λ is the only parameter with several values.
     lambdas = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
     printed_features = printed["first"]
     our_features = [
@@ -381,10 +384,11 @@ def _used_features_table(
 ) -> PaperTable:
     """Return the table of the number of features by selector and ranker, followed by our test measures.
 
-    No cell need agree, because the paper does not state how the printed numbers
-    were chosen. With data, the table also has the sizes with the best test
-    result out of a coarse list, for the selectors whose printed numbers suggest
-    such a choice.
+    ``printed["used"]`` has the printed number of features by selector and
+    ranker. No cell need agree, because the paper does not state how these
+    numbers were chosen. With data, the table also has the sizes with the best
+    test result out of a coarse list, for the selectors whose printed numbers
+    suggest such a choice.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
@@ -428,7 +432,8 @@ def _best_test_size(
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
-    # mean test measure at each size
+    # mean test measure at each size; 0 is the position of the
+    # reference, the run itself
     (curve,) = run_curves([result], measure, 0, [data], part="test")
     if curve is None:
         return ""

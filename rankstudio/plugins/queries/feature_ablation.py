@@ -204,6 +204,7 @@ def _parameters_for_features(
                 pair for pair in changed[p.name] if pair[0] in features
             )
 
+    # the parameter with the number of features to select
     if StepKind.FEATURES.limit in changed:
         changed[StepKind.FEATURES.limit] = None
     return changed
@@ -288,6 +289,8 @@ def feature_ablation(
     """
     with_feature = np.concatenate([ablated.whole for ablated in ablations])
     without = np.concatenate([ablated.without for ablated in ablations])
+
+    # A query that wins with the feature is worse without it.
     counts = win_tie_loss(
         with_feature, without, higher_is_better=find_measure(measure).higher_is_better
     )

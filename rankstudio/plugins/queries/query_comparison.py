@@ -182,6 +182,8 @@ def compare_queries(
             for position, row in enumerate(rows)
         ]
 
+    # by how much B is better: B minus A, or A minus B for measures that
+    # are better if lower
     gains = np.array([query.difference for query in queries])
     if not find_measure(measure).higher_is_better:
         gains = -gains

@@ -37,7 +37,7 @@ class ScoreContributions:
 
     @property
     def scores(self) -> Floats:
-        """Scores, shape (m,), up to rounding."""
+        """Scores of the documents, (m,): the sums of their parts, up to rounding."""
         total: Floats = self.values.sum(axis=1) + self.constant
         return total
 
@@ -130,7 +130,7 @@ def _contributions_of_sums(
         linear_scores(np.ascontiguousarray(rows.T), sums).T
     )
 
-    # the ids of the sums are 1, 2, …
+    # The sums are the features of the inner model, with ids from 1.
     column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}
     parts = _nonlinear_contributions(
         beyond["model"], new_features, column_of_sum, source
@@ -241,6 +241,9 @@ def kernel_contributions(
         return columns, np.zeros((len(X), columns.size)), 0.0
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
+
+    # `products` are those of a kernel that is a sum of products; a
+    # single kernel depends on distances or on inner products.
     if kernel.products:
         split = _split_sum
     elif kernel.by_distance:

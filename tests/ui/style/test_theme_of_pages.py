@@ -108,7 +108,9 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
     # What begins by itself where it is quick would come between two pictures, and move what is around it.
     for page in pages_present(window, "evidence"):
         judged = window.sections.find(page)
-        judged.evidence.seen = judged.importance.wanted = lambda: False
+        judged.evidence.is_view_visible = judged.importance.is_view_visible = lambda: (
+            False
+        )
     prepare(window)
     theme.finish()
     for laid_out in (

@@ -61,7 +61,8 @@ CSV = "importance.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's options: the model, the measure, permutations, and the output."""
+    # DATA and --sample, which stands for it; DATA may also be a study file.
     add_data(
         parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",)
     )
@@ -96,6 +97,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(CONVENTIONS),
         help="evaluation convention; by default the usual one for this dataset",
     )
+    # --qid, --label and others for data in tables; then --memory
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
     parser.add_argument(
@@ -122,15 +124,16 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out / CSV], args, model.recorded)
     without = finish(model.losses)  # quick: one scoring per feature
 
-    # Progress is None before the first partial result: a command stopped by
-    # then has nothing to print.
+    # `model.importance` is the work that permutes; a partial result has
+    # the importance so far. Progress is None before the first one: a
+    # command stopped by then has nothing to print.
     steps = (
         progress if isinstance(progress, PartialResult) else None
         for progress in model.importance
     )
     state, stopped = last_share(steps)
     if not stopped:
-        model.keep(state.found)
+        model.keep(state.found)  # in the study; nothing for a model of a file
     if args.json:
         values = as_dict(without, state.found, model.data, model.convention)
         bounds = {} if model.bounds is None else {"bounds": asdict(model.bounds)}
@@ -179,7 +182,8 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
     if not run.plan.entry.weighs_features:
         return []
 
-    # importance (k,) of the k features, and their similarity (k, k)
+    # importance (k,) of the k features and of their negatives, and the
+    # similarity (k, k) of each two
     penalties = feature_penalties(
         run.plan,
         result.chosen.unit.parameters,
@@ -251,6 +255,7 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     from rankstudio.engine.export.model_files import model_and_data, other_names
     from rankstudio.plugins.evidence.model_importance import model_importance
 
+    # The options --run and --fold name a model of a study.
     for name in ("number", "folds"):
         if getattr(args, name) is not None:
             raise PlanError(
@@ -260,6 +265,7 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
 
+    # A feature with other names in model and data may be another feature.
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
@@ -281,7 +287,10 @@ _OPTION_NAMES = {"number": "run", "folds": "fold"}
 
 
 def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
-    """Return the model of a run of a study, with the validation part, or without one the training part."""
+    """Return the model of a run of a study, with the documents to measure it on.
+
+    They are those of the validation part, or without one of the training part.
+    """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import (
@@ -306,8 +315,15 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     unit = result.chosen.unit
 
     def keep(importance: PermutationImportance) -> None:
-        """Store the losses with the run; a study that cannot be written gives a note only."""
+        """Store the losses with the run; a study that cannot be written gives a note only.
+
+        `name` is that of the part with the documents, and `step` and
+        `unit` are the model and its place in the run.
+        """
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
+
+        # The key names the part, the measure, the convention, and the
+        # model by its path and columns.
         model_key = measured.place(model_place(unit.position, step.selected))
         try:
             with Study.open(args.data) as study:
@@ -441,7 +457,8 @@ def _loss_lines(
 
     The greatest loss without a feature comes first.
     """
-    # The baseline is the measure of each query with nothing changed; NaN if undefined.
+    # The baseline is the measure of each query with nothing changed,
+    # NaN if undefined. A group of columns is a single feature here.
     baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "

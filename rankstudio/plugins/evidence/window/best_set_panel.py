@@ -122,6 +122,9 @@ class BestSetPanel(Panel):
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         )
+
+        # Of the others, the first is on the error of the selection, and
+        # the second on the best set.
         texts = [sentence for sentence in sentences if sentence != near_sentence]
         self._show_texts(
             gap=texts[0] if texts else "",

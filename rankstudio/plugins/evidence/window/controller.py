@@ -153,15 +153,18 @@ class EvidenceController(PageController):
             self,
         )
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
-        self.evidence.seen = self.panel.isVisible
-        self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
-        self.validity.wanted = lambda: (
+        self.evidence.is_view_visible = self.panel.isVisible
+        self.importance.is_view_visible = lambda: (
+            self.panel.isVisible() and self._permutes
+        )
+        self.validity.is_view_visible = lambda: (
             self.panel.isVisible() and self.probability.shows_validity
         )
-        # REQUIRED or EXCLUDED in the sets, by feature id
-        self._wanted: dict[int, int] = {}
-        self._wanted_key: object = None  # of the selection to which these wishes belong
-        self._constrained: SizedSubset | None = None
+        # The conditions of the user on the sets, REQUIRED or EXCLUDED
+        # by feature id, and the key of the selection they are for.
+        self._conditions: dict[int, int] = {}
+        self._conditions_key: object = None
+        self._constrained_best: SizedSubset | None = None
         self._validity_shown: MeasuredValidity | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self._session.inspectAsked)
@@ -267,6 +270,8 @@ class EvidenceController(PageController):
         action = RowAction(
             tr("List the deciding queries"), partial(self.show_deciding, feature)
         )
+
+        # `lists_queries`: there is a page that can list them
         return (
             [action]
             if self.panel.table.lists_queries and self._deciding(feature)
@@ -293,7 +298,7 @@ class EvidenceController(PageController):
         """Return whether some selection of a run can have evidence: links to the page ask this.
 
         A method that uses all features has none, and neither has one ranking of
-        few documents.
+        few documents. Preferences need several queries.
         """
         if not record.plan.entry.selects:
             return False
@@ -338,16 +343,17 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _choose(self, x_value: int) -> None:
-        """Choose another set of the path."""
+        """Choose the set of the path with a number of features, or of a step's number."""
         model = self._current.model
         if model is not None:
             self._session.select(model.values, x_value)
 
     @Slot()
     def _show_work(self) -> None:
-        """Show the progress of each package, and the panels that apply, with placeholders before results.
+        """Show the progress of each package, and the panels that apply.
 
-        A package is the evidence that one panel shows and that is computed together.
+        Before there are results, panels have placeholders. A package is the
+        evidence that one panel shows and that is computed together.
         """
         if not self.panel.isVisible():
             return
@@ -355,6 +361,7 @@ class EvidenceController(PageController):
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
 
+        # A search for the best set tells how far it is from its proof.
         for package, work_row in self._work_rows.items():
             text = gap if package is Package.BEST and gap else self._doing(package)
             work_row.show_state(
@@ -365,18 +372,24 @@ class EvidenceController(PageController):
                 is_bound=evidence.is_bound(package),
             )
 
+        # Losses by permutation stand in for losses that cannot be computed.
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(
             progress, permuted.seconds, permuted.share, doing
         )
+
+        # Panels that do not apply are hidden. Before the first run,
+        # all are shown.
         shows_placeholders = self._shows_placeholders
-        shows_sets = evidence.whole or shows_placeholders
-        self.stop.show_steps(evidence.steps_tested or shows_placeholders)
+        shows_sets = evidence.all_parts_apply or shows_placeholders
+        self.stop.show_steps(evidence.can_test_steps or shows_placeholders)
         self.best.setVisible(shows_sets)
-        self.sets.setVisible(shows_sets and not evidence.too_many)
+        self.sets.setVisible(shows_sets and not evidence.has_too_many_sets)
         self._place_stop()
+
+        # A method that only ranks (`_ranks`) selects nothing on halves.
         has_halves = not self._ranks and (model is not None or not evidence.one_ranking)
         has_validity = self.validity.progress is not Progress.ABSENT
         self.probability.show_views(halves=has_halves, validity=has_validity)
@@ -390,18 +403,18 @@ class EvidenceController(PageController):
                 Progress.STOPPED,
             )
             reason = self._why_none() if model is None else tr("Computing …")
-            self._shown.clear()
+            self._shown.clear()  # no panel shows evidence any more
             if not self._show_importance():
                 self.panel.clear(
                     tr("The evidence has not been computed.") if is_offered else reason
                 )
             for panel in (self.best, self.probability, self.stop):
                 panel.clear()
-            self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
+            self.sets.clear(TOO_MANY if evidence.has_too_many_sets else NO_SETS)
         self.best.sizes.setText(
-            tr("Sizes 1 to {most}…").format(most=evidence.most_size)
+            tr("Sizes 1 to {most}…").format(most=evidence.largest_size)
         )
-        self.best.sizes.setVisible(evidence.whole and model is not None)
+        self.best.sizes.setVisible(evidence.all_parts_apply and model is not None)
 
     def _doing(self, package: Package) -> str:
         """Return the text that is shown while a package is computed."""
@@ -411,10 +424,11 @@ class EvidenceController(PageController):
 
     @property
     def _permutes(self) -> bool:
-        """Whether to offer losses with features permuted, as losses without them cannot be computed.
+        """Whether to offer losses with features permuted.
 
-        That is the case for a method that selects no features, and for a
-        selection whose evidence is complete and has no losses.
+        They are offered where losses without them cannot be computed. That is
+        the case for a method that selects no features, and for a selection
+        whose evidence is complete and has no losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -504,6 +518,9 @@ class EvidenceController(PageController):
         """Show the table of features and the curves of their probabilities, if anything is new."""
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
+
+        # The parts and values on which the table depends; other losses
+        # are another object, and so have another id.
         evidence = self._changed_evidence(
             "features",
             "stability",
@@ -551,10 +568,11 @@ class EvidenceController(PageController):
         """Show the best set, if anything is new; only methods with exact errors have one."""
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
         evidence = self._changed_evidence(
-            "best", "best", "near_best", self.evidence.whole, is_done
+            "best", "best", "near_best", self.evidence.all_parts_apply, is_done
         )
         model = self.evidence.model
-        if evidence is not None and model is not None and self.evidence.whole:
+        if evidence is not None and model is not None and self.evidence.all_parts_apply:
+            # why no best set is shown, although the search has ended
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )
@@ -565,30 +583,37 @@ class EvidenceController(PageController):
     @Slot()
     def _show_sets(self) -> None:
         """Show the sets as good as the best, under the user's conditions, if anything is new."""
-        self._forget_wishes()
-        wishes = tuple(sorted(self._wanted.items()))
+        self._forget_conditions()
+        conditions = tuple(sorted(self._conditions.items()))
         evidence = self._changed_evidence(
-            "sets", "best", "near_best", wishes, self._constrained, self.evidence.whole
+            "sets",
+            "best",
+            "near_best",
+            conditions,
+            self._constrained_best,
+            self.evidence.all_parts_apply,
         )
         model = self.evidence.model
-        if evidence is not None and self.evidence.too_many:
+        if evidence is not None and self.evidence.has_too_many_sets:
             self.sets.clear(TOO_MANY)
-        elif evidence is not None and model is not None and self.evidence.whole:
+        elif (
+            evidence is not None and model is not None and self.evidence.all_parts_apply
+        ):
             ids, names = self._columns
             self.sets.show_sets(
                 evidence,
                 model.step.criterion,
                 ids,
                 names,
-                self._wanted,
-                self._constrained,
+                self._conditions,
+                self._constrained_best,
             )
 
     @Slot()
     def _show_stop(self) -> None:
         """Show the tests of the steps and the left-out curve, if anything is new."""
         progress = self.evidence.progress(Package.STOP)
-        has_steps = self.evidence.steps_tested
+        has_steps = self.evidence.can_test_steps
         is_final = progress is not Progress.RUNNING
         is_done = progress is Progress.DONE
         evidence = self._changed_evidence(
@@ -597,12 +622,12 @@ class EvidenceController(PageController):
         if evidence is not None:
             ids, _ = self._columns
             self.stop.show_stop(
-                evidence, ids, whole_path=has_steps, final=is_final, is_done=is_done
+                evidence, ids, can_test=has_steps, final=is_final, is_done=is_done
             )
 
     def _place_stop(self) -> None:
         """Show the panel "Where to stop" if it applies to the steps or to the whole path."""
-        shows_steps = self.evidence.steps_tested or self._shows_placeholders
+        shows_steps = self.evidence.can_test_steps or self._shows_placeholders
         self.stop.setVisible(shows_steps or self.stop.path_possible())
 
     def _why_none(self) -> str:
@@ -621,7 +646,7 @@ class EvidenceController(PageController):
             return _FEW_DOCUMENTS.format(n=train.n_documents, least=LEAST_DOCUMENTS)
         if train.n_queries == 1 and not self.evidence.one_ranking:
             return _ONE_QUERY
-        if is_wide(model.fold.train):
+        if is_wide(model.fold.train):  # many features, or sparse ones
             return _TOO_MANY
         return self._absence.documents(_NO_DOCUMENTS)
 
@@ -637,20 +662,20 @@ class EvidenceController(PageController):
         # The first value that the panel depends on is the key of its selection.
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
-        self._forget_wishes()
-        state = _NEXT[self._wanted.pop(feature, FREE)]
+        self._forget_conditions()
+        state = _NEXT[self._conditions.pop(feature, FREE)]
         if state != FREE:
-            self._wanted[feature] = state
-        self._constrained = None
+            self._conditions[feature] = state
+        self._constrained_best = None
         self._best_with.update()
         self._ask()
 
-    def _forget_wishes(self) -> None:
+    def _forget_conditions(self) -> None:
         """Forget the required and excluded features once another selection is shown."""
-        if self._wanted_key != self.evidence.key:
-            self._wanted_key = self.evidence.key
-            self._wanted.clear()
-            self._constrained = None
+        if self._conditions_key != self.evidence.key:
+            self._conditions_key = self.evidence.key
+            self._conditions.clear()
+            self._constrained_best = None
             self._best_with.forget()
 
     def _asked_key(self) -> Key | None:
@@ -659,13 +684,13 @@ class EvidenceController(PageController):
         It is None without conditions.
         """
         key = self.evidence.key
-        if key is None or key != self._wanted_key or not self._wanted:
+        if key is None or key != self._conditions_key or not self._conditions:
             return None
-        return (*key, *sorted(self._wanted.items()))
+        return (*key, *sorted(self._conditions.items()))
 
     def _search(self) -> Computation | None:
         """Return the computation of the best set under the user's conditions; None without data."""
-        request = self.evidence.wanted
+        request = self.evidence.search_request
         dataset = self._session.dataset
         if request is None or dataset is None:
             return None
@@ -673,11 +698,12 @@ class EvidenceController(PageController):
             int(feature): index for index, feature in enumerate(dataset.feature_ids)
         }
 
-        # The columns with each of the two conditions; `_wanted` has them by feature id.
+        # The columns with each of the two conditions; `_conditions` has
+        # them by feature id.
         required, excluded = (
             [
                 columns[feature]
-                for feature, state in self._wanted.items()
+                for feature, state in self._conditions.items()
                 if state == condition
             ]
             for condition in (REQUIRED, EXCLUDED)
@@ -690,7 +716,7 @@ class EvidenceController(PageController):
 
     def _take_best(self, subset: SizedSubset) -> None:
         """Keep the best set under the user's conditions, and show it."""
-        self._constrained = subset
+        self._constrained_best = subset
         self._ask()
 
     # Runs of sets
@@ -731,12 +757,12 @@ class EvidenceController(PageController):
     @Slot()
     def show_sizes(self) -> None:
         """Open a dialog that lists the best set of each size, and searches while it is open."""
-        request = self.evidence.wanted
+        request = self.evidence.search_request
         dataset = self._session.dataset
         models = self._models
         if request is None or dataset is None:
             return
-        largest = max(self.evidence.most_size, 2)
+        largest = max(self.evidence.largest_size, 2)
         search = partial(self.evidence.tasks.best_sets, request, largest)
         ids = dataset.feature_ids.tolist()
         self.sizes = SizesDialog(
@@ -753,7 +779,11 @@ class EvidenceController(PageController):
         self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
-        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
+        """Run exactly some features, and compare this run with the shown one.
+
+        Both have the same folds. ``columns`` are those of the features, and
+        ``name`` is that of the new run.
+        """
         source = self._models.runs.shown
         marks = self._models.marks
         record = self.run_set(columns, name, is_shown=False, all_folds=True)

@@ -156,7 +156,7 @@ class Evidence(QObject):
     Attributes
     ----------
     tasks : EvidenceTasks
-    seen : callable
+    is_view_visible : callable
         Returns whether a view of the evidence is visible. A package begins only
         then, but is finished also when the view has been hidden.
     """
@@ -184,10 +184,15 @@ class Evidence(QObject):
         self.tasks = EvidenceTasks(fold_cache)
         self._worker = worker
         self._study_store = study_store
+
+        # A key identifies a selection: the one whose stored evidence is
+        # being read, those with a state, and the shown one.
         self._reading: _Key | None = None
         self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
-        self.seen: Callable[[], bool] = lambda: False
+        self.is_view_visible: Callable[[], bool] = lambda: False
+
+        # the package that is being computed, and how much of it is done
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
@@ -236,7 +241,7 @@ class Evidence(QObject):
         )
 
     @property
-    def whole(self) -> bool:
+    def all_parts_apply(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector.
 
         The other parts need exact left-out errors, which are known for pairs of
@@ -250,8 +255,11 @@ class Evidence(QObject):
         return bool(model.parameters.get("pairs", "query") == "query")
 
     @property
-    def judged(self) -> bool:
-        """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
+    def has_judge(self) -> bool:
+        """Whether RankRLS ranks with the features.
+
+        Then the exact left-out error of any set of features is known.
+        """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
@@ -271,10 +279,10 @@ class Evidence(QObject):
         ) == "query"
 
     @property
-    def steps_tested(self) -> bool:
+    def can_test_steps(self) -> bool:
         """Whether the steps can be tested: by sums over queries, with one feature added by each."""
         model = self._current.model
-        if model is None or not self.whole:
+        if model is None or not self.all_parts_apply:
             return False
         has_step_test = {"paths_from_sums", "step_test"} <= set(
             model.plan.entry.capabilities
@@ -309,7 +317,10 @@ class Evidence(QObject):
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """The evidence for the shown selection so far, with verdicts by the present rules; or None."""
+        """The evidence for the shown selection so far, or None.
+
+        Its verdicts are by the present rules.
+        """
         state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
@@ -384,15 +395,15 @@ class Evidence(QObject):
         if (
             state is None
             or key is None
-            or (package is not Package.FEATURES and not self.whole)
+            or (package is not Package.FEATURES and not self.all_parts_apply)
         ):
             return Progress.ABSENT
-        if package is Package.STOP and not self.steps_tested:
+        if package is Package.STOP and not self.can_test_steps:
             return Progress.ABSENT
         if package is Package.NEAR:
             # Sets can only be as good as a best set that is proved.
             ended_unproved = Package.BEST in state.done and not self._proved(state)
-            if self.too_many or ended_unproved:
+            if self.has_too_many_sets or ended_unproved:
                 return Progress.ABSENT
         if package in state.done:
             return Progress.DONE
@@ -425,7 +436,7 @@ class Evidence(QObject):
         q = model.fold.train.n_queries
         k = len(model.step.selected)
         shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
-        if package is Package.FEATURES and not self.steps_tested:
+        if package is Package.FEATURES and not self.can_test_steps:
             return self._refit_seconds(model) + shares_seconds
         n = self._n_candidates(model)
         steps = self._n_steps(model)
@@ -444,17 +455,19 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        This is the case if units of the run shared a selection, so that the
-        time of one is not known exactly.
+        This is the case if several trainings of the run shared a selection, so
+        that the time of a selection is not known exactly.
         """
         record = self._current.shown.record
         if (
             package is not Package.FEATURES
-            or self.steps_tested
+            or self.can_test_steps
             or record is None
             or not record.paths
         ):
             return False
+
+        # the number of different selections of all paths
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
@@ -526,6 +539,8 @@ class Evidence(QObject):
         key = self._key_now()
         if key != self._key:
             self._key = key
+
+            # What is being computed is for the former selection.
             if self._working is not None and self._working[0] != key:
                 self._end()
         if key is not None:
@@ -539,7 +554,7 @@ class Evidence(QObject):
         self.changed.emit()
 
         # Begin to compute only once no other selection has been shown for a moment.
-        if key is not None and self.seen():
+        if key is not None and self.is_view_visible():
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
@@ -549,7 +564,7 @@ class Evidence(QObject):
         former measure ends.
         """
         measured = self._session.measure, self._session.convention
-        if self.whole and state.measured != measured:
+        if self.all_parts_apply and state.measured != measured:
             if state.found is not None and self._working is None:
                 state.found = _without(state.found, "losses")
             elif self._working is not None and self._working == (
@@ -572,14 +587,15 @@ class Evidence(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        """Begin the next waiting package: one that the user has started, or one that takes only a moment.
+        """Begin the next waiting package.
 
-        During a run, only packages that the user has started begin.
+        It is one that the user has started, or that takes only a moment. During
+        a run, only packages that the user has started begin.
         """
         model = self.model
         key = self._key
         is_idle = self._working is None and self._reading != key
-        if not is_idle or model is None or key is None or not self.seen():
+        if not is_idle or model is None or key is None or not self.is_view_visible():
             self.changed.emit()
             return
 
@@ -641,13 +657,13 @@ class Evidence(QObject):
         )
 
     @property
-    def too_many(self) -> bool:
+    def has_too_many_sets(self) -> bool:
         """Whether there are too many sets of the size of the selection to compare them all."""
         model = self.model
         return model is not None and self._n_sets(model) > _MOST_SETS
 
     @property
-    def most_size(self) -> int:
+    def largest_size(self) -> int:
         """The largest size of which the best set can be proved in about a minute."""
         n = self._n_candidates(self.model) if self.model is not None else 1
         return max(
@@ -660,7 +676,7 @@ class Evidence(QObject):
         )
 
     @property
-    def wanted(self) -> EvidenceWanted | None:
+    def search_request(self) -> EvidenceWanted | None:
         """Request for a search among the sets that are as large as the selection.
 
         It is None without a model.
@@ -671,7 +687,10 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
-        """Take a partial result of the work in progress, and store it when it has a new half-sample."""
+        """Take a partial result of the work in progress.
+
+        It is stored when it has a new half-sample.
+        """
         if self._working is None:
             return
         key, _ = self._working
@@ -691,7 +710,7 @@ class Evidence(QObject):
             )
         has_new_half = _n_halves(evidence) > _n_halves(before)
         state.found = evidence
-        if has_new_half and not self.whole:
+        if has_new_half and not self.all_parts_apply:
             # Training on a half may take long: if the program ends
             # unexpectedly, at most one half is lost.
             self._keep(key, state, tell=False)
@@ -717,9 +736,9 @@ class Evidence(QObject):
         self._go_on()
 
     def _note_best(self, state: Known) -> None:
-        """Note whether the search for the best sets is done.
+        """Note in ``state`` whether the search for the best sets is done.
 
-        One that hit its time limit can be continued.
+        A search that hit its time limit counts as stopped: it can be continued.
         """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
@@ -734,7 +753,7 @@ class Evidence(QObject):
 
     # What the study keeps
 
-    def place(self) -> Place | None:
+    def storage_place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
         It is the study, the run, the number of the fold and the name of the
@@ -762,11 +781,12 @@ class Evidence(QObject):
         )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence for the shown selection if it is of a stored run and has its convention.
+        """Store the evidence for the shown selection, if a study has its run.
 
-        ``tell`` says whether others are informed once it is stored.
+        Evidence with another convention than that of the run is not stored.
+        ``tell`` says whether others are informed afterwards.
         """
-        location = self.place()
+        location = self.storage_place()
         evidence = state.found
         model = self.model
         if location is None or evidence is None or key != self._key or model is None:
@@ -781,18 +801,22 @@ class Evidence(QObject):
         *,
         tell: bool = True,
     ) -> None:
-        """Have the worker store the evidence for a model in a study, unless the study is read-only.
+        """Have the worker store the evidence for a model in a study.
+
+        Nothing is stored in a study that is read-only.
 
         Parameters
         ----------
         address : Place
+            Study, run, number of the fold, and name of the model.
         evidence : StoredEvidence
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
         on_done = self._note_kept if tell else ignore
         text = tr("Storing the evidence")
-        if not address[0].read_only:
+        study, *_ = address
+        if not study.read_only:
             # The store writes the note at the latest before the study is closed.
             self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(
@@ -808,7 +832,10 @@ class Evidence(QObject):
         unpack: Callable[[bytes, int], Found],
         take: Callable[[Found | None], None],
     ) -> None:
-        """Have the worker read and unpack the stored evidence for a model; ``take`` gets it, or None."""
+        """Have the worker read and unpack the stored evidence for a model.
+
+        ``take`` is called with the evidence, or with None if there is none.
+        """
         text = tr("Reading the evidence")
         self._worker.task(
             text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None)
@@ -820,7 +847,7 @@ class Evidence(QObject):
 
     def _read(self, key: _Key) -> None:
         """Read the stored evidence for a selection from its study, in the background."""
-        location = self.place()
+        location = self.storage_place()
         model = self._current.model
         if location is None or model is None:
             return
@@ -828,7 +855,10 @@ class Evidence(QObject):
         convention = model.plan.convention
 
         def take(evidence: SelectionEvidence | None) -> None:
-            """Keep the stored evidence, if there is any, unless it was computed meanwhile."""
+            """Keep the stored evidence, if there is any, unless it was computed meanwhile.
+
+            `key` is that of its selection, and `convention` that of the run.
+            """
             if self._reading == key:
                 self._reading = None
             state = self._state_by_key.get(key)
@@ -853,7 +883,7 @@ class Evidence(QObject):
 
     def _at_once(self, package: Package) -> bool:
         """Return whether a package takes so little time that it begins by itself."""
-        return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
+        return self.all_parts_apply and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
         """Return the number of features that vary within a query.
@@ -873,6 +903,8 @@ class Evidence(QObject):
         """
         groups = self._groups
         selected = set(model.step.selected)
+
+        # A group of g columns counts as one feature: g - 1 are joined to it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected
@@ -889,8 +921,8 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For some methods, training again without deciding queries is added.
-        Infinity if the run has no time.
+        For methods whose deciding queries are found by training without them,
+        these trainings are added. Infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -930,6 +962,8 @@ class Evidence(QObject):
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None
+
+        # `learned_by`: method, fold, and all other settings as a text
         return dataset.origin.checksum, *model.learned_by, tuple(model.step.selected)
 
 
@@ -988,7 +1022,9 @@ def _n_halves(evidence: SelectionEvidence | None) -> int:
 
 
 def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
-    """Return the evidence without "losses", "best" or "alternatives", so that this part is computed again.
+    """Return the evidence without a part, which is then computed again.
+
+    ``part`` is "losses", "best" or "alternatives".
 
     The best sets found so far stay: only the part is not done any longer.
     """

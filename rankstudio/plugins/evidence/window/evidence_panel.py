@@ -234,6 +234,9 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
+        # Whether a click lists the deciding queries; a page of them may be
+        # missing. Then the threshold of the line, the size of the selection and
+        # the number of steps on the halves' paths, until rows are shown.
         self.lists_queries = False
         self.threshold = 0.9
         self.k = 1
@@ -250,6 +253,9 @@ class EvidenceTable(TableView):
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )
+
+        # In a narrow table, these columns are hidden one by one, so
+        # that names have room.
         self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
         self.setAccessibleDescription(
             tr("Left and Right move the threshold of the selection probability.")
@@ -388,7 +394,13 @@ class EvidenceTable(TableView):
         by_margins: bool = False,
         one_ranking: bool = False,
     ) -> tuple[Column, ...]:
-        """Return the columns of the table of features and their evidence."""
+        """Return the columns of the table of features and their evidence.
+
+        ``measure`` is that of the losses. They are ``permuted`` if features
+        were permuted instead of left out. ``by_margins`` says that numbers of
+        queries are approximate, and ``one_ranking`` that halves are of
+        documents.
+        """
         lost_title = (
             tr("{measure} lost").format(measure=measure) if measure else tr("lost")
         )
@@ -536,6 +548,8 @@ class EvidenceTable(TableView):
         ``room`` is the rectangle of the cell; the part beside the bar, for the
         number, is returned.
         """
+        # A track 9 pixels high, filled up to the probability; the line
+        # at the threshold is 16 pixels high.
         bar = QRectF(_bar_room(room))
         share = row.found.probability
         painter.setPen(Qt.PenStyle.NoPen)
@@ -576,6 +590,8 @@ class EvidenceTable(TableView):
         def x(step: float) -> float:
             """Return the pixel of a step; infinity, for "not selected", is at the right end."""
             share = (min(step, last_step) - 1) / (last_step - 1)
+
+            # 4 pixels at each end are free for the dot
             return room.left() + 4 + share * (room.width() - 8)
 
         y = room.center().y() + 0.5
@@ -629,12 +645,12 @@ def _bar_room(room: QRect) -> QRect:
 
 
 def _tone(row: EvidenceRow) -> str:
-    """Return the color of a number."""
+    """Return the color of a text: fainter for a feature that is not selected."""
     return "text" if row.selected else "muted"
 
 
 def _faint(row: EvidenceRow) -> str:
-    """Return the color of a minor number."""
+    """Return the color of a minor text: faint for a feature that is not selected."""
     return "text" if row.selected else "faint"
 
 
@@ -668,7 +684,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 
 def _probability_hint(row: EvidenceRow) -> str:
-    """Return a hint with the share of near-best sets."""
+    """Return the tooltip with the share of the near-best sets that have the feature."""
     if row.found.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(
@@ -770,7 +786,10 @@ class EvidencePanel(Panel):
         self.clear(NOTHING)
 
     def show_unit(self, *, one_ranking: bool) -> None:
-        """Name the halves in the tooltip of the button: of queries, or of the documents of one ranking."""
+        """Say in the tooltip of the button what is halved.
+
+        These are the queries, or the documents of one ranking.
+        """
         tip = _HALVING_DOCUMENTS_TIP if one_ranking else _HALVING_QUERIES_TIP
         self.work.set_tip(tip)
 
@@ -832,6 +851,8 @@ class EvidencePanel(Panel):
         """
         stability = evidence.stability
         self.table.placeholder = ""
+
+        # Paths on halves may go on after the k-th step.
         steps = stability.counts.shape[0] if stability is not None else evidence.k
         self.table.move_threshold(evidence.rules.threshold)
         rows = evidence_rows(evidence, ids, names, permuted, costs)
@@ -854,7 +875,7 @@ class EvidencePanel(Panel):
         self.foot.setText(" ".join(filter(None, sentences)))
 
     def clear(self, reason: str) -> None:
-        """Show a sentence instead of a selection."""
+        """Show a sentence, the reason, instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
         # its columns may not apply to the next selection

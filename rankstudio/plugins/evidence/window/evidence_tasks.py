@@ -91,6 +91,8 @@ class EvidenceTasks:
         )
 
         plan = request.plan
+
+        # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
         judge = self._judge(request)
@@ -151,6 +153,8 @@ class EvidenceTasks:
         plan = request.plan
         combination = request.plan.combination(request.values)
         parameters = combination.ranker if plan.ranker_entry else combination.parameters
+
+        # λ, or None if not RankRLS ranks with the features
         regularization = regularization_of(
             plan, parameters, self._folds.prepared(plan, request.fold).train
         )
@@ -164,9 +168,10 @@ class EvidenceTasks:
     def best_with(
         self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
     ) -> SizedSubset:
-        """Return the best set of the selection's size that has all required and no excluded columns.
+        """Return the best set of the selection's size, under conditions.
 
-        It is NO_SUBSET if no set can meet these conditions and those of the method.
+        It has all required and no excluded columns. It is NO_SUBSET if no
+        set can meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
@@ -185,6 +190,7 @@ class EvidenceTasks:
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
 
+        # The last size is that of the selection, and the last update is final.
         for update in find_best_subset(
             self._folds.prepared(request.plan, request.fold).train, space
         ):
@@ -234,5 +240,5 @@ class EvidenceTasks:
             int(ids[column]) for column in request.selected
         }:
             parameters["pinned"] = ()
-            plan = plan.changed(groups={})
+            plan = plan.changed(groups={})  # the set is one group there
         return estimator(plan, plan.entry, parameters, ids)

@@ -62,6 +62,7 @@ class Importance(ModelMeasurement):
         )
 
     def _unpack(self, content: bytes, n_features: int) -> PermutationImportance:
+        """Return the importance stored as bytes, with its intervals computed."""
         from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
         importance = unpack_importance(content, n_features).found

@@ -49,7 +49,7 @@ class MeasurementState:
     part: RankingDataset
     found: Any = None
     stopped: bool = False
-    read: bool = False  # whether the study was asked for the stored values
+    was_read: bool = False  # whether the study was asked for the stored values
 
 
 class ModelMeasurement(QObject):
@@ -70,7 +70,7 @@ class ModelMeasurement(QObject):
     ----------
     slot : str
         Slot of the work; see `BackgroundSimulation`.
-    wanted : callable
+    is_view_visible : callable
         Returns whether a view of the values is visible.
     """
 
@@ -94,8 +94,11 @@ class ModelMeasurement(QObject):
         self._runs = runs
         self._current = current
         self._evidence = evidence
-        self.wanted: Callable[[], bool] = lambda: False
+        self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
+
+        # The model whose stored values are being read, and the one that is
+        # being measured: the share that is done, and the values so far.
         self._reading: MeasurementState | None = None
         self._working: MeasurementState | None = None
         self.share = 0.0
@@ -134,7 +137,10 @@ class ModelMeasurement(QObject):
     def _measurement_steps(
         self, model: SelectedModel, part: RankingDataset
     ) -> Callable[[], Iterator[tuple[float, Any]]]:
-        """Return a function for the worker that yields the share that is done, and the values so far."""
+        """Return the measurement of a model, as a function for the worker.
+
+        It yields the share of the work that is done, and the values so far.
+        """
         raise NotImplementedError
 
     def _stored_name(self, model_name: str) -> str:
@@ -171,8 +177,12 @@ class ModelMeasurement(QObject):
         return "validation" if self.by_validation else "training"
 
     @property
-    def _known(self) -> MeasurementState | None:
-        """State of the shown model on the part; None if it cannot be measured."""
+    def _shown_state(self) -> MeasurementState | None:
+        """State of the shown model on the part; None if it cannot be measured.
+
+        A new model gets an empty state, for which the oldest is forgotten if
+        there are too many.
+        """
         model = self._current.model
         part = self.part
         if (
@@ -192,28 +202,28 @@ class ModelMeasurement(QObject):
     @property
     def found(self) -> Any:
         """The values of the shown model; None if they are not known."""
-        analysis = self._known
-        return analysis.found if analysis is not None else None
+        state = self._shown_state
+        return state.found if state is not None else None
 
     @property
     def progress(self) -> Progress:
         """State of the measurement of the shown model."""
-        analysis = self._known
-        if analysis is None:
+        state = self._shown_state
+        if state is None:
             return Progress.ABSENT
-        if analysis.found is not None:
+        if state.found is not None:
             return Progress.DONE
-        if analysis is self._working:
+        if state is self._working:
             return Progress.RUNNING
-        return Progress.STOPPED if analysis.stopped else Progress.OFFERED
+        return Progress.STOPPED if state.stopped else Progress.OFFERED
 
     @property
     def seconds(self) -> float:
         """Estimated seconds of the measurement; infinity for models without an estimate."""
-        analysis = self._known
-        if analysis is None or not analysis.step.linear:
+        state = self._shown_state
+        if state is None or not state.step.linear:
             return inf
-        n_values = analysis.part.n_documents * self._n_copies(analysis.step)
+        n_values = state.part.n_documents * self._n_copies(state.step)
         return SECONDS_PER_VALUE * n_values
 
     @property
@@ -225,24 +235,26 @@ class ModelMeasurement(QObject):
     @Slot()
     def look(self) -> None:
         """Follow the shown model; stop a computation for another one."""
-        if self._working is not None and self._working is not self._known:
+        if self._working is not None and self._working is not self._shown_state:
             self.stop()
         self.changed.emit()
-        if self.wanted():
+        if self.is_view_visible():
             self._read()
+
+            # Measure only once no other model was shown for a moment.
             self._settled.start()
 
     @Slot()
     def start(self) -> None:
         """Measure the shown model."""
-        analysis = self._known
-        if analysis is None or analysis.found is not None:
+        state = self._shown_state
+        if state is None or state.found is not None:
             return
-        analysis.stopped = False
-        self._working = analysis
+        state.stopped = False
+        self._working = state
         self.share = 0.0
         self._latest = None
-        self._work.start(self._measurement_steps(analysis.model, analysis.part))
+        self._work.start(self._measurement_steps(state.model, state.part))
         self.changed.emit()
 
     @Slot()
@@ -256,11 +268,15 @@ class ModelMeasurement(QObject):
 
     @Slot()
     def _begin_alone(self) -> None:
-        """Begin without being asked, if nothing else runs and the measurement takes only a moment."""
+        """Begin without being asked.
+
+        This is done if nothing else runs, and if the measurement takes only a
+        moment.
+        """
         is_idle = (
             self._working is None and self._reading is None and not self._runs.busy
         )
-        if not is_idle or not self.wanted():
+        if not is_idle or not self.is_view_visible():
             return
         if self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
             self.start()
@@ -272,24 +288,28 @@ class ModelMeasurement(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the values at the end."""
+        """Keep the values once the work has ended, and store them.
+
+        This is called whenever the background work changes. A measurement that
+        did not come to its end is marked as stopped.
+        """
         if self._working is None or self._work.busy:
             return
-        analysis = self._working
+        state = self._working
         self._working = None
         is_done = self._work.state is SimulationState.DONE
-        if self._latest is not None and is_done and analysis is self._known:
-            analysis.found = self._latest
-            self._keep(analysis.step, analysis.found)
+        if self._latest is not None and is_done and state is self._shown_state:
+            state.found = self._latest
+            self._keep(state.step, state.found)
         else:
-            analysis.stopped = True
+            state.stopped = True
         self.changed.emit()
 
     # What the study keeps
 
-    def _place(self) -> Place | None:
+    def _storage_place(self) -> Place | None:
         """Return where the study stores the values of the shown model; None if it does not."""
-        location = self._evidence.place()
+        location = self._evidence.storage_place()
         if location is None:
             return None
         study, run, fold, model_name = location
@@ -297,26 +317,27 @@ class ModelMeasurement(QObject):
 
     def _keep(self, step: Step, measurement: Any) -> None:
         """Have the study store the values, if the model is of a stored run."""
-        location = self._place()
+        location = self._storage_place()
         if location is not None:
             self._evidence.store(location, self._stored_value(step, measurement))
 
     def _read(self) -> None:
         """Read the stored values of the shown model from its study, in the background, once."""
-        analysis = self._known
-        location = self._place()
-        if analysis is None or location is None:
+        state = self._shown_state
+        location = self._storage_place()
+        if state is None or location is None:
             return
-        if analysis.found is not None or analysis.read or analysis is self._working:
+        if state.found is not None or state.was_read or state is self._working:
             return
-        analysis.read = True
-        self._reading = analysis
+        state.was_read = True
+        self._reading = state
 
         def take(measurement: Any) -> None:
-            if self._reading is analysis:
+            """Keep the stored values, None for none, unless there are values by now."""
+            if self._reading is state:
                 self._reading = None
-            if analysis.found is None:
-                analysis.found = measurement
+            if state.found is None:
+                state.found = measurement
             self.look()
 
         self._evidence.fetch(location, self._unpack, take)

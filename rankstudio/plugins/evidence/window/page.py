@@ -51,8 +51,12 @@ class EvidencePage(EvidenceController):
         queries = pages.find("queries")
         features = pages.find("features")
         if features is not None:
+            # The menus of its rows offer to add a feature to the set.
             for path in (features.features, features.path):
                 path.offered = self.tray.actions
+
+        # When two runs are to be compared, the shown run stays, also if
+        # another one is being computed.
         if select is not None:
             self.comparisonShown.connect(select.stop_following)
         if compare is not None:
@@ -64,7 +68,10 @@ class EvidencePage(EvidenceController):
             self.panel.table.lists_queries = True
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield a command, a program and a notebook that gather the evidence for the shown selection."""
+        """Yield a command, a program and a notebook for the dialog *Export*.
+
+        Each gathers the evidence for the shown selection.
+        """
         if self.evidence.model is not None:
             labels = {
                 ".sh": tr("Evidence as a command"),

@@ -68,7 +68,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
-        self.plot.feature_at = lambda feature, _: feature
+        self.plot.feature_at = lambda feature, _: feature  # a curve's key is the id
         self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr(
             "The share of the halves that select each feature appears here."
@@ -77,6 +77,8 @@ class ProbabilityPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("show")), "probability-view")
         self.tools.addWidget(self.view)
         fill(self.body, (self.plot, 1), (self.validity, 1))
+
+        # the shown view, which views apply, and the caption of each
         self.shows_validity = False
         self._has_halves = True
         self._has_validity = False
@@ -96,6 +98,10 @@ class ProbabilityPanel(Panel):
         self._show_view()
 
     def _show_view(self) -> None:
+        """Show the curves of the validity or of the halves, as chosen or as far as they apply.
+
+        Emit `viewed` if it is now the other one.
+        """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity
         is_other = shows_validity != self.shows_validity
@@ -112,7 +118,7 @@ class ProbabilityPanel(Panel):
             self.viewed.emit()
 
     def _inspect_kept(self, size: int) -> None:
-        """Inspect the last feature of a set that is kept."""
+        """Inspect the last of the first ``size`` features of the model."""
         feature = self.validity.plot.feature_at(0, size)
         if feature:
             self.inspected.emit(feature)

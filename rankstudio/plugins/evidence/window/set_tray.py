@@ -81,7 +81,7 @@ _RUN_HELP = tr(
     "Run RankRLS with this set on all folds of this run, and compare the two runs"
 )
 _CHIP_SPACING = 4  # pixels between chips
-LEAST_SAID = 210
+LEAST_SENTENCE_WIDTH = 210
 """Minimum width of the sentence on the error, in pixels."""
 
 
@@ -95,7 +95,7 @@ class ShownSet:
         Ids and names, in the order of the set.
     edited : bool
         Whether the set differs from the selection.
-    said : str
+    sentence : str
         Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
         Relative change of the error if the feature under the mouse replaces a
@@ -104,7 +104,7 @@ class ShownSet:
 
     features: tuple[tuple[int, str], ...]
     edited: bool
-    said: str
+    sentence: str
     swaps: Mapping[int, float] = field(default_factory=dict)
 
 
@@ -149,6 +149,8 @@ class SetChip(FeatureChip):
         named_width = min(
             advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
         )
+
+        # without a name, the margins are 4 pixels narrower
         numbered_width = max(
             advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH
         )
@@ -174,6 +176,8 @@ class SetChip(FeatureChip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("accent"))
         painter.setBrush(colors.q("panel"))
+
+        # A line is sharp half a pixel inside the edge.
         painter.drawRoundedRect(
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
@@ -268,6 +272,8 @@ class SetTray(QFrame):
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
+
+        # Beside other controls there is no room for names.
         self._max_named_chips = 0 if shares_line else _MAX_NAMED_FEATURES
         self._max_chips = _MAX_CHIPS_BESIDE if shares_line else _MAX_CHIPS
         self.setAcceptDrops(True)
@@ -277,7 +283,7 @@ class SetTray(QFrame):
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
-        self.said = named(ElidedLabel(), f"{name}-said", role="caption")
+        self.sentence = named(ElidedLabel(), f"{name}-said", role="caption")
         self.undo = self._tool(
             "undo", f"{name}-undo", tr("Undo the last change of the set")
         )
@@ -295,7 +301,7 @@ class SetTray(QFrame):
             self._row,
             self._others,
             self.add,
-            (self.said, 1),
+            (self.sentence, 1),
             self.undo,
             self.reset,
             self.run,
@@ -382,8 +388,8 @@ class SetTray(QFrame):
 
     def _show_sentence(self) -> None:
         """Show the effect of a drop during a drag, otherwise the sentence on the set."""
-        self.said.setText(
-            self._drop_text or (self._shown.said if self._shown is not None else "")
+        self.sentence.setText(
+            self._drop_text or (self._shown.sentence if self._shown is not None else "")
         )
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
@@ -421,7 +427,7 @@ class SetTray(QFrame):
         )
 
         # 8 pixels between the parts of the line
-        room -= LEAST_SAID + 8 * (len(buttons) + 4)
+        room -= LEAST_SENTENCE_WIDTH + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
         if (
             has_too_many
@@ -515,12 +521,15 @@ class SetTrayController(Controller):
         self._models = models
         self._session = models.session
         self._evidence = evidence
-        self._columns: tuple[int, ...] = ()
 
-        # by the key of the selection
+        # the shown set, the sets that the user has edited by the key of
+        # their selection, and the key of the shown selection
+        self._columns: tuple[int, ...] = ()
         self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
         self._changes: SetChanges | None = None
+
+        # ids; 0 stands for no feature
         self._hovered_feature = 0
         self._inspected_feature = 0
 
@@ -559,7 +568,7 @@ class SetTrayController(Controller):
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The ids of the set."""
+        """Ids of the features of the set; () without data."""
         dataset = self._session.dataset
         return (
             ()
@@ -664,6 +673,7 @@ class SetTrayController(Controller):
 
         Rows of the page's tables can then be dragged into the set.
         """
+        # A plot's readout on a feature also says what the feature would change.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
@@ -703,7 +713,7 @@ class SetTrayController(Controller):
             tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
-        """Return the lines of a plot's readout on a feature: the change by the feature, and each swap."""
+        """Return lines on the changes by a feature, for the readout of a plot."""
         change = self._change_of(feature)
         return (
             [] if change is None else change.lines(lambda column: str(self._id(column)))
@@ -721,7 +731,9 @@ class SetTrayController(Controller):
     def _is_editable(self) -> bool:
         """Whether the exact left-out errors of the selection's changes can be computed."""
         evidence = self._evidence.evidence
-        return evidence.model is not None and (evidence.whole or evidence.judged)
+        return evidence.model is not None and (
+            evidence.all_parts_apply or evidence.has_judge
+        )
 
     def _change(self, columns: tuple[int, ...]) -> None:
         """Change the set to other columns, so that the user can undo it."""
@@ -759,6 +771,8 @@ class SetTrayController(Controller):
         evidence = self._evidence.evidence
         dataset = self._session.dataset
         model = evidence.model
+
+        # Another selection is shown: its set, and no changes of it yet.
         if evidence.key != self._selection_key:
             self._selection_key = evidence.key
             self._changes = None
@@ -776,6 +790,9 @@ class SetTrayController(Controller):
             return
         names = dataset.feature_names
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
+
+        # For a hovered feature outside the set, each chip shows the
+        # error after a swap.
         change = self._change_of(self._hovered_feature)
         swaps = {}
         if change is not None and not change.inside:
@@ -786,7 +803,11 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        """Return the sentence on the hovered feature, an inspected feature outside the set, or the set."""
+        """Return the sentence that the tray shows.
+
+        It is on the hovered feature; without one, on an inspected feature
+        outside the set; without that, on the set.
+        """
         model = self._evidence.evidence.model
         changes = self._known_changes
         if model is None or changes is None:
@@ -842,7 +863,10 @@ class SetTrayController(Controller):
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
-        """Show the changes by the hovered feature in the window's status line while no tray is visible."""
+        """Show the changes by the hovered feature in the status line.
+
+        Nothing is shown there while a tray is visible.
+        """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays
         )
@@ -918,6 +942,8 @@ class SetTrayController(Controller):
             c for c in range(len(dataset.feature_names)) if c not in self._columns
         ]
         offered = [self._id_and_name(self._id(column)) for column in columns]
+
+        # The first feature is marked, and its text cannot be edited.
         name, is_accepted = QInputDialog.getItem(
             self.trays[0].window(),
             tr("Add to the set"),
@@ -944,6 +970,9 @@ class SetTrayController(Controller):
         None if there is no set to edit, so that nothing is computed.
         """
         key = self._evidence.evidence.key
+
+        # The first four entries say how the path was learned; the
+        # columns of the set replace those of the selection.
         return (
             None
             if key is None or not self._is_editable
@@ -952,7 +981,7 @@ class SetTrayController(Controller):
 
     def _compute(self) -> Computation | None:
         """Return the computation of the changes of the set; None without a model."""
-        request = self._evidence.evidence.wanted
+        request = self._evidence.evidence.search_request
         if request is None:
             return None
         text = tr("Computing the changes of a set")

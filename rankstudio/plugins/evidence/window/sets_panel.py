@@ -153,7 +153,12 @@ class SetsPanel(Panel):
         n_sets: int,
         is_constrained: bool,
     ) -> None:
-        """Show how much error the user's conditions cost; nothing without conditions."""
+        """Show how much error the user's conditions cost; nothing without conditions.
+
+        ``constrained`` is the best set under the conditions, None while it is
+        searched. ``lowest`` is the lowest error without them, and ``n_sets``
+        the number of sets as good as the best that meet them.
+        """
         text = ""
         if is_constrained and constrained is None:
             text = tr("Searching for the best set under these conditions …")
@@ -172,7 +177,7 @@ class SetsPanel(Panel):
         self.sentence.setVisible(bool(text))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Show no sets."""
+        """Show no sets, but a sentence with the reason."""
         self.plot.show_nothing(reason)
         self.set_caption("")
         self.sentence.setText("")

@@ -59,7 +59,12 @@ class _SetButton(QWidget):
         *,
         is_chosen: bool,
     ) -> None:
-        """Show a set, and whether the page is about it (``is_chosen``)."""
+        """Show a set, and whether the page is about it (``is_chosen``).
+
+        ``title`` is the text of the button, with ``{k}`` for the number of
+        features. Beside it are the value of ``measure`` and the ids of the
+        features; ``ids`` are those of the data's columns.
+        """
         self.button.setText(title.format(k=path_set.size))
         self.button.setAccessibleName(self.button.text())
         self.button.setChecked(is_chosen)
@@ -161,4 +166,5 @@ class SmallestSetRow(QWidget):
         self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)
         if target.size != sets.chosen.size:
+            # number of features of the step, or its number on the path
             self.asked.emit(target.x_value)

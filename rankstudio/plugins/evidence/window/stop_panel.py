@@ -94,6 +94,8 @@ class StopPanel(Panel):
             ),
         )
         self._steps = QWidget()
+
+        # The view of the whole path is of another page, which adds it.
         self._path: QWidget | None = None
         self._path_title = ""
         self.path_possible: Callable[[], bool] = lambda: False
@@ -141,7 +143,7 @@ class StopPanel(Panel):
         evidence: SelectionEvidence,
         ids: Sequence[int],
         *,
-        whole_path: bool,
+        can_test: bool,
         final: bool,
         is_done: bool = False,
     ) -> None:
@@ -152,7 +154,7 @@ class StopPanel(Panel):
         evidence : SelectionEvidence
         ids : sequence of int
             Feature ids of the data's columns.
-        whole_path : bool
+        can_test : bool
             Whether the steps of the method can be tested: only those of greedy
             RankRLS can.
         final : bool
@@ -161,7 +163,7 @@ class StopPanel(Panel):
         is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
-        self.show_steps(whole_path)
+        self.show_steps(can_test)
         tests = evidence.significance
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
@@ -209,9 +211,9 @@ class StopPanel(Panel):
         self._show_view()
         self._show_n_permutations(tests)
 
-    def show_steps(self, whole_path: bool) -> None:
-        """Show the plots of the steps if ``whole_path``, otherwise only the view of the whole path."""
-        self._shows_steps = whole_path or self._path is None
+    def show_steps(self, can_test: bool) -> None:
+        """Show the plots of the steps if ``can_test``, otherwise only the view of the whole path."""
+        self._shows_steps = can_test or self._path is None
         self.set_title(tr("Where to stop") if self._shows_steps else self._path_title)
         self.view.setVisible(self._shows_steps)
         self._show_view()

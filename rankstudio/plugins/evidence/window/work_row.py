@@ -46,6 +46,9 @@ class WorkRow(QWidget):
     ) -> None:
         super().__init__()
         self.setObjectName(name)
+
+        # texts of the button: without an estimated time, with one, and
+        # with an upper bound
         self._offer = offer
         self._timed = timed
         self._bounded = bounded or timed

@@ -223,6 +223,7 @@ class AloneController(Controller):
                 self.panel.show_features(update, ids, names)
                 self._mark()
 
+        # `watched` is the shown fold, None while all folds are shown.
         fold = session.watched or dataset.folds[0]
         work = partial(
             _measured, fold, session.measure, session.convention, session.sealed
@@ -258,7 +259,11 @@ class AloneController(Controller):
 def _measured(
     fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
 ) -> Iterator[FeaturesAlone | float]:
-    """Yield the share that is done after some features each, and finally the measures of all features."""
+    """Measure each feature of a fold alone.
+
+    Yield the share that is done after some features each, and finally the
+    measures of all features.
+    """
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
     yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))
@@ -305,6 +310,8 @@ class AlonePlot(Plot):
         self._ids = ids
         self._names = tuple(names)
         self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
+
+        # The box tells about a feature that is no longer there.
         self.under_mouse = None
         self.box.silence()
         self._arrange()
@@ -339,6 +346,8 @@ class AlonePlot(Plot):
         low = float(np.nanmin(values))
         high = float(np.nanmax(values))
         xs = self._x_values
+
+        # Features are at a distance of 1 or more.
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
@@ -395,7 +404,7 @@ class AlonePlot(Plot):
         return ["id", "feature", *parts, tr("in the model")], rows
 
     def beside_title(self, frame: Frame) -> float:
-        """Leave room for the legend."""
+        """Return the pixels that the legend needs beside the title."""
         return sum(wide for _, wide in self._entries()) + 8.0
 
     def hit_test(self, point: QPointF) -> int | None:
@@ -428,11 +437,11 @@ class AlonePlot(Plot):
         return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
     def feature_of(self, column: int) -> int:
-        """Return the id of a feature."""
+        """Return the id of the feature at a position among those of the plot."""
         return int(self._ids[column])
 
     def pick(self, column: int) -> None:
-        """Pick a feature."""
+        """Pick the feature at a position among those of the plot."""
         self.picked.emit(column)
 
     def step(self, right: int, down: int) -> bool:
@@ -472,6 +481,8 @@ class AlonePlot(Plot):
         """Draw the dots of the model's features above all others."""
         if self.shown is None or self.is_empty():
             return
+
+        # pixels between two features, which limit the dots
         first_x, last_x = frame.x_range
         feature_width = frame.area.width() / max(1.0, last_x - first_x)
         radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))

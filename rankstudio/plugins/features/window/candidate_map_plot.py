@@ -82,6 +82,8 @@ class CandidateMapPlot(HeatMapPlot):
         self._labels: tuple[str, ...] = ()  # names of the shown rows
         self._marked_row: int | None = None  # from the top
         self._marked_column: int | None = None
+
+        # names of the rows and columns, and the range of the colors
         super().__init__(theme, names=("", tr("step")), limits=(0.0, 1.0))
 
     @property
@@ -146,6 +148,8 @@ class CandidateMapPlot(HeatMapPlot):
             return tr("drops out"), tr("twice it"), tr("far above")
         if self._score is not None and not self._score.from_zero:
             return tr("selected"), tr("halfway"), tr("the worst")
+
+        # whether each step adds to the features of the one before
         growing = self._whole_map is None or self._whole_map.growing
         return (
             tr("selected") if growing else tr("maximum"),
@@ -171,6 +175,8 @@ class CandidateMapPlot(HeatMapPlot):
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
+
+        # Between two parts there are AIR pixels.
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)
@@ -214,6 +220,7 @@ class CandidateMapPlot(HeatMapPlot):
         value = float(self.shown.scores[row, column])
         share = float(self.shown.shares[row, column])
         if np.isnan(value):
+            # `taken` says which feature each step selects.
             reason = (
                 tr("selected without comparison")
                 if self.shown.taken[row, column]
@@ -470,8 +477,9 @@ class CandidateMapPlot(HeatMapPlot):
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
 
-        # Every ``stride``-th column has a number, but none so close to the
-        # marked one that the two would overlap.
+        # Every ``stride``-th column has a number, but none so close to
+        # the marked one that the two would overlap. A number has 6
+        # pixels of space beside it.
         number_width = max(
             metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0
         )

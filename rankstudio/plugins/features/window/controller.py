@@ -258,7 +258,8 @@ class FeaturesController(PageController):
             model.path, model.position, feature_groups_of(model.plan), choice
         )
 
-        # For another feature or another model, the profile is computed after a pause.
+        # For another feature or another model, the profile is computed
+        # after a pause. All panels of paths mark the same row.
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -364,7 +365,7 @@ class FeaturesController(PageController):
                 panel.cover_test()
             elif current.shown.inspection is not None:
                 panel.say_untested(_NOT_CHOSEN_TEXT)
-            elif current.untested:
+            elif current.untested:  # why the model cannot be tested
                 # For missing documents, the present state may have a better reason.
                 reason = current.untested
                 panel.say_untested(

@@ -114,6 +114,8 @@ class FeatureTasks:
         inspector = self._inspector_of(fold)
         data = self._folds.prepared(plan, fold).whole_train
         train = fold.train
+
+        # the columns that the method selects together
         groups = CandidateGroups.of(
             train.feature_ids, train.feature_names, feature_groups_of(plan)
         ).columns
@@ -130,7 +132,11 @@ class FeatureTasks:
     def densities(
         self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
     ) -> tuple[ComparedDensities, ...]:
-        """Return the densities by which the method of a path scored some features, given by their columns."""
+        """Return the densities of features, by which the method scored them.
+
+        ``columns`` are those of the features, and ``path`` is the path of the
+        method.
+        """
         from rankstudio.plugins.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
 
         train = self._folds.prepared(plan, fold).whole_train

@@ -220,8 +220,13 @@ class Arrivals:
         self._forget()
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
-        """Return the position of each model among the steps, with the columns that no earlier model has."""
-        # Of iterations, only the last one is a model.
+        """Return the columns that each model of a path adds.
+
+        An entry has the position of the model among the steps, and the columns
+        that no earlier model has.
+        """
+        # Of iterations, only the last one is a model; `models` is the
+        # slice of the steps that are models.
         if path.step_kind is StepKind.ITERATIONS:
             return [
                 (position, [*path.steps[position].selected])
@@ -476,10 +481,12 @@ class FeaturesPanel(Panel):
             feature_of=lambda row: int(row.feature_id),
         )
         self.table.row_actions = self._actions
+
+        # further actions for a feature, by its id, of other pages
         self.offered: Callable[[int], Sequence[RowAction]] = lambda _: ()
         self._test = named(WrappedLabel(), "features-test", role="caption")
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._covered = CoveredNumber()
+        self._covered = CoveredNumber()  # a link to the sealed test part
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
         self._pin = self._tool(
             "pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)")
@@ -521,6 +528,7 @@ class FeaturesPanel(Panel):
         choice : int, optional
             Size of the chosen model, if another model of this path is shown.
         """
+        # Models that are not linear have importances, not weights.
         linear = path.steps[position].linear
 
         # For 200,000 ids, np.max takes a tenth of the time of max.

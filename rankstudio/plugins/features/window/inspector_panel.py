@@ -108,6 +108,8 @@ class InspectorPanel(Panel):
         )
         self.definition = named(ElidedLabel(), "inspector-definition", role="caption")
         self.why_title = named(PlainLabel(), "why-title", role="title")
+
+        # Without room, its last lines are cut off.
         why_label = WrappedLabel(keeps=False)
         why_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.why = named(
@@ -165,6 +167,9 @@ class InspectorPanel(Panel):
         self.set_caption(str(profile.feature_id))
         self.plot.placeholder = tr("All of its values are equal.")
         self.plot.subject = profile.name
+
+        # a curve per relevance class, and its share of zeros, which may
+        # be missing on the grid of values
         self.plot.set_densities(
             [
                 Density(tr(c.label), profile.grid, c.density, c.zeros)

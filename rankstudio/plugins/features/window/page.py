@@ -71,6 +71,8 @@ class FeaturesPage(FeaturesController):
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )
+
+        # The column is hidden if neither of its panels is shown.
         self.why.offered.connect(lambda _: hide_where_empty(explanations))
         return row(
             "features",

@@ -196,7 +196,8 @@ class DensitiesView(QWidget):
                     ]
                 )
 
-        # If the user has not chosen the right feature, the item says which one it is.
+        # If the user has not chosen a feature for the plot at the right,
+        # the first item of the box says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -544,6 +545,8 @@ class WhyController(Controller):
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
+
+        # `profile` is the panel with the profile of the feature.
         show = self._features_controller.profile.explain
         return computation(
             tr("Explaining a feature"),
@@ -623,6 +626,8 @@ class WhyController(Controller):
         axes = record.plan.axes
         fold = model.fold.number
         key = model.key
+
+        # With one varied parameter, paths are labelled by its value.
         only_axis = axes[0] if len(axes) == 1 else None
         combinations = [
             Alternative(
@@ -673,6 +678,8 @@ class WhyController(Controller):
         model = self._current.shown.inspected
         self._explanation_demand.forget()
         self.panel.show_map(None, (), None)
+
+        # why there is no model, or else that it has no candidates
         self.panel.explain(self._absence.model(NO_CANDIDATES))
         self._features_controller.profile.explain(None)
         if model is not None:

@@ -63,7 +63,7 @@ boosts trees for each number of features. With --study, a stopped run can be res
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's options: the paper, its data, and the output."""
     parser.add_argument(
         "paper", choices=reproductions(), help="paper to reproduce, named by its method"
     )
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     paper = load_reproduction(args.paper)
     data_path = str(args.data.absolute())
     dataset = open_data(Plan(data_path).changed(normalize=paper.normalize))
-    printed_tables = paper.of(dataset.name)
+    printed_tables = paper.of(dataset.name)  # those on this dataset
     paper.check_folds(dataset)
     plans = paper.plans(
         dataset.name, data_path, dataset.convention, figures=args.figures is not None
@@ -192,7 +192,11 @@ def _reproduction_text(
     claims: Sequence[Claim],
     notes: Sequence[str],
 ) -> str:
-    """Return the tables, claims of the paper beside our tests, notes, and how many cells agree."""
+    """Return the text of a reproduction.
+
+    It has the tables, the claims of the paper beside our tests, the notes, and
+    how many cells agree.
+    """
     parts = [
         one_line(f"{paper.title}, on {data}"),
         *(f"{table.title}\n{_table_text(table)}" for table in tables),
@@ -231,7 +235,11 @@ def _claim_text(claim: Claim) -> str:
 
 
 def _table_text(table: PaperTable) -> str:
-    """Return the text of a table: printed values with a tick if ours agree, else with ours in parentheses."""
+    """Return the text of a table of printed values and ours.
+
+    A cell has the printed value, with a tick if ours agrees, else with ours in
+    parentheses.
+    """
     rows = [
         [
             label,
@@ -326,7 +334,10 @@ def _findings_text(
 
 
 def _finding_text(finding: PrintedExperiment) -> str:
-    """Return a title, a table and the conclusions; columns of texts are aligned to the left."""
+    """Return the text of a finding: its title, table and conclusions.
+
+    Columns of texts are aligned to the left.
+    """
     header = [column.title for column in finding.columns]
     text_columns = [
         index

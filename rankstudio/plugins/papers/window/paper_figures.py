@@ -21,7 +21,10 @@ class PaperFiguresController(CommandController):
     """Offers the figures of each paper that has at least one of the finished runs on the open data."""
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield an item of the dialog *Export* for each paper that has one of the finished runs."""
+        """Yield an item of the dialog *Export* for each paper.
+
+        Papers without any of the finished runs are left out.
+        """
         from rankstudio.plugins.papers.reproduction import (  # noqa: PLC0415 - brings kernels
             load_reproduction,
             reproductions,
@@ -77,7 +80,10 @@ def _begin_figures(
     """
 
     def write() -> int:
-        """Write the figures on the worker, and return their number."""
+        """Write the figures on the worker, and return their number.
+
+        `key` names the paper, and `runs` and `data` are what it needs.
+        """
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above
         from rankstudio.plugins.papers.reproduction import load_reproduction  # noqa: PLC0415 - as above
@@ -86,6 +92,8 @@ def _begin_figures(
         make_folder(path)
         figures = papers.paper_figures(paper, papers.runs_of_paper(paper, runs), data)
         written = write_figure_files(papers.figure_files_of(figures, path))
+
+        # A figure is a PDF and a CSV file.
         return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:

@@ -103,6 +103,8 @@ class AblationPanel(Panel):
         text = tr(
             "Retrain A without each of its features to see which queries each feature helps."
         )
+
+        # shown in place of the table until the training begins
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -315,13 +317,14 @@ class AblationFeeder(QObject):
         self._tasks = tasks
         self._request: QueryRequest | None = None
         self._plan: Plan | None = None
-        self._models: ChosenModels = {}
+        self._models: ChosenModels = {}  # by fold
 
-        # fold, and column of the feature to leave out
+        # The models to train: fold, and column of the feature to leave
+        # out. Their number is that of all, done or not.
         self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
 
-        # by column
+        # measures without a feature on each fold, by its column
         self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0
@@ -417,9 +420,10 @@ class AblationFeeder(QObject):
         return None if task is None else (self._request, *task)
 
     def _compute(self) -> Computation | None:
-        """Return the next computation: for a fold and feature, or of a feature's effect on all folds.
+        """Return the next computation.
 
-        It is None if nothing is to be done.
+        It trains a model of a fold without a feature, or combines the effects
+        of a feature on all folds. It is None if nothing is to be done.
         """
         request = self._request
         plan = self._plan

@@ -84,7 +84,7 @@ class QueryPlot(Plot):
     brushed : Signal(object)
         The user selected queries: their positions, ascending (a tuple); empty
         for all queries.
-    kept : ndarray of bool
+    is_listed : ndarray of bool
         Whether each query is listed; the others are faded.
     """
 
@@ -94,8 +94,11 @@ class QueryPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.comparison: QueryComparison | None = None
         self.mode = SCATTER
+
+        # Position of the chosen query, whether each query passes the
+        # filters of the list, and the outline of a drag of the mouse.
         self.chosen: int | None = None
-        self.kept: Bools = np.zeros(0, dtype=np.bool_)
+        self.is_listed: Bools = np.zeros(0, dtype=np.bool_)
         self.outline: QPolygonF | None = None
 
         # positions of the queries with a value
@@ -120,7 +123,7 @@ class QueryPlot(Plot):
         self.outline = None
         self._anchor = None
         n = len(comparison.queries) if comparison else 0
-        self.kept = np.ones(n, dtype=np.bool_)
+        self.is_listed = np.ones(n, dtype=np.bool_)
         self._valued_positions = (
             np.flatnonzero(~np.isnan(comparison.gain))
             if comparison
@@ -140,7 +143,7 @@ class QueryPlot(Plot):
 
     def keep(self, is_listed: Bools) -> None:
         """Fade the queries that are not listed."""
-        self.kept = is_listed
+        self.is_listed = is_listed
         self.mark_dirty()
 
     def select(self, position: int | None) -> None:
@@ -269,6 +272,8 @@ class QueryPlot(Plot):
         if self.mode == SORTED:
             if not frame.area.contains(point):
                 return None
+
+            # The bars are at x = 1, 2, ...
             position = round(frame.x_at(point.x())) - 1
             return int(
                 self._valued_positions[
@@ -313,7 +318,8 @@ class QueryPlot(Plot):
             event.ignore()
             return
 
-        # Right and down move forward, left and up backward.
+        # Right and down move forward, left and up backward; `move` has
+        # a number, -1, 0 or 1, for each of the two directions.
         index = (
             int(np.searchsorted(self._valued_positions, self.chosen)) + sum(move)
             if self.chosen is not None
@@ -385,7 +391,7 @@ class QueryPlot(Plot):
 
     @property
     def _has_selection(self) -> bool:
-        return self.outline is not None or not bool(self.kept.all())
+        return self.outline is not None or not bool(self.is_listed.all())
 
     def _is_wide(self, room: QRectF) -> bool:
         """Return whether an outline is large enough for a drag.
@@ -499,6 +505,7 @@ def paint_difference(
     better : bool
         Whether the value is a gain.
     """
+    # The line at zero is 3 pixels longer than a bar at both ends.
     middle = room.center().x() + 0.5
     top = room.center().y() - BAR / 2 + 1
     hairline(
@@ -563,7 +570,10 @@ def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColo
     )
     masks_and_colors = []
 
-    for is_shown, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
+    for is_shown, alpha in (
+        (~plot.is_listed, _FADED_OPACITY),
+        (plot.is_listed, _POINT_OPACITY),
+    ):
         for has_outcome, color in outcomes:
             shade = QColor(color)
             shade.setAlphaF(alpha)
@@ -640,7 +650,10 @@ def draw_differences(
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a ring around the chosen query, with its id at the right, or at the left if there is no room."""
+    """Draw a ring around the chosen query, with its id beside it.
+
+    The id is at the right, or at the left if there is no room.
+    """
     if plot.comparison is None or plot.chosen is None:
         return
     xs, ys = plot.points
@@ -653,6 +666,8 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     text = tr("query {query_id}").format(
         query_id=plot.comparison.queries[plot.chosen].query_id
     )
+
+    # A box 18 pixels high for the id, 4 pixels from the ring.
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
     box_x = center.x() + _RING_RADIUS + 4
     if box_x + width > frame.area.right():

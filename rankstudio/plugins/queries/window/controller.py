@@ -89,21 +89,21 @@ class QueriesController(PageController):
         self._worker = worker
         self._absence = models.absence
         self._tasks = QueryTasks()
-        self._wanted_b: int | None = None  # key of the run that the user chose as B
+        self._chosen_b: int | None = None  # key of the run that the user chose as B
 
         # key of B while the page is visible: it stays when another run ends
-        self._seen_b: int | None = None
+        self._last_b: int | None = None
 
         # The shown comparison with its request, as the next request may be for
         # other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
 
         # fold and position of the query the user chose
-        self._wanted_query: tuple[int, int] | None = None
+        self._chosen_query: tuple[int, int] | None = None
 
         # a fold, and positions in its part
         self._queries_to_list: tuple[int, tuple[int, ...]] | None = None
-        self._place = 0  # of the shown query, in the order of the comparison
+        self._picked_position = 0  # of the shown query, in the order of the comparison
         self._data = ""  # name of the open data in their plan
 
         # Best single features as models, by run and fold.
@@ -194,14 +194,14 @@ class QueriesController(PageController):
         """Compare the chosen models, if the page is visible and they have changed."""
         if not self.head.isVisible():
             self._feeder.stop()
-            self._seen_b = None
+            self._last_b = None
             return
 
         # What is B now stays B while the page is visible, also when another run ends.
         a, b = self._runs_compared()
-        self._seen_b = None
+        self._last_b = None
         if a is not None:
-            self._seen_b = b.key if b is not None else SINGLE
+            self._last_b = b.key if b is not None else SINGLE
         self._show_choices(a, b)
         self._show_what_is_missing(self._why_nothing(a))
         self._comparison_demand.update()
@@ -219,6 +219,8 @@ class QueriesController(PageController):
         if a is None or request is None or not request.folds:
             self._clear(reason or _NO_QUERIES_TEXT)
             return None
+
+        # `_shown` has the request and the comparison.
         if (
             self._session.sealed
             and self._shown is not None
@@ -253,6 +255,7 @@ class QueriesController(PageController):
 
     def _list_wanted(self) -> None:
         """List the queries that :meth:`list_training` asked for, once they are compared."""
+        # `_shown` has the request and the comparison.
         if (
             self._queries_to_list is None
             or self._shown is None
@@ -278,9 +281,9 @@ class QueriesController(PageController):
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, given by its fold and its position in the part."""
-        self._wanted_query = fold, position
+        self._chosen_query = fold, position
         for index, query in enumerate(self.queries):
-            if (query.fold, query.position) == self._wanted_query:
+            if (query.fold, query.position) == self._chosen_query:
                 self._pick(index)
 
     @Slot()
@@ -377,12 +380,13 @@ class QueriesController(PageController):
         rivals = {record.key: record for record in listed if record is not a}
 
         # The user's choice goes before the run that was B until now.
-        for key in (self._wanted_b, self._seen_b):
+        for key in (self._chosen_b, self._last_b):
             if key == SINGLE or not rivals:
                 return a, None
             if key in rivals:
                 return a, rivals[key]
 
+        # Of several runs with as many shared folds, the last one.
         folds = set(a.folds) if a is not None else set()
         return a, max(
             reversed(rivals.values()), key=lambda record: len(folds & set(record.folds))
@@ -422,6 +426,8 @@ class QueriesController(PageController):
         compared = (
             set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
         )
+
+        # the number of folds that both models have
         self.bar.set_fold(
             fold, len(compared & set(b.folds) if b is not None else compared)
         )
@@ -441,6 +447,8 @@ class QueriesController(PageController):
     def _comparison_key(self) -> Key:
         """Return the values on which a comparison depends: with others it is computed again."""
         session = self._session
+
+        # `choice` has parameters or a size that the user has chosen.
         scope = session.fold if self.bar.is_one_fold() else None
         request = (
             self.bar.part.value(),
@@ -549,8 +557,9 @@ class QueriesController(PageController):
             for index, query in enumerate(comparison.queries)
         }
 
-        # Without such a query, the first one, with the largest loss of B, is shown.
-        self._pick(index_of.get(self._wanted_query or (0, 0), 0))
+        # Without such a query, the first one, with the largest loss of
+        # B, is shown. No query is (0, 0), as folds are counted from 1.
+        self._pick(index_of.get(self._chosen_query or (0, 0), 0))
         self._list_wanted()
 
     @Slot(int)
@@ -561,29 +570,30 @@ class QueriesController(PageController):
         """
         if self._shown is not None:
             query = self.queries[position]
-            self._wanted_query = query.fold, query.position
+            self._chosen_query = query.fold, query.position
             self._pick(position)
 
     def _pick(self, position: int) -> None:
         """Show the documents of a query, given by its position in the comparison."""
         if self._shown is not None:
-            self._place = position
+            self._picked_position = position
             self.comparison.plot.select(position)
             self.list.select(position)
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
-        """Return the key of the shown documents, or None."""
-        return None if self._shown is None else (*self._shown, self._place)
+        """Return request, comparison and query of the shown documents, or None."""
+        return None if self._shown is None else (*self._shown, self._picked_position)
 
     def _rank(self) -> Computation | None:
         """Return the computation that ranks the documents of the picked query, or None."""
         if self._shown is None:
             return None
         request, comparison = self._shown
-        query = comparison.queries[self._place]
+        query = comparison.queries[self._picked_position]
 
         def show(ranked_query: RankedQuery) -> None:
+            """Show the documents of `query`, with its measures by `request`."""
             self.documents.show_query(query, ranked_query, request.measure)
 
         title = tr("Ranking query {query_id}").format(query_id=query.query_id)
@@ -612,21 +622,21 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _look_at(self, index: int) -> None:
-        """Show the chosen run A."""
+        """Show the run at an index of the box for A, which becomes A."""
         key = self.bar.a.itemData(index)
         look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int)
     def _compare_with(self, index: int) -> None:
-        """Compare with the chosen run B."""
-        self._wanted_b = int(self.bar.b.itemData(index))
+        """Compare with the run at an index of the box for B."""
+        self._chosen_b = int(self.bar.b.itemData(index))
         self.update()
 
     @Slot(int)
     def _forget_run(self, key: int) -> None:
         """Forget the choice and the single features of a run that is removed, by its key."""
-        if self._wanted_b == key:
-            self._wanted_b = None
+        if self._chosen_b == key:
+            self._chosen_b = None
         self._singles = {
             (run, fold): step
             for (run, fold), step in self._singles.items()
@@ -638,7 +648,7 @@ class QueriesController(PageController):
         """Forget part, query and filter of the list when other data are opened."""
         if self._session.plan.data != self._data:
             self._data = self._session.plan.data
-            self._wanted_query = None
+            self._chosen_query = None
             self._queries_to_list = None
             self.bar.forget_part()
             self.list.forget_filter()
@@ -648,8 +658,8 @@ class QueriesController(PageController):
         """Forget everything when all runs are removed: new runs have the same keys."""
         self._feeder.stop()
         self._comparison_demand.forget()
-        self._wanted_b = None
-        self._seen_b = None
-        self._wanted_query = None
+        self._chosen_b = None
+        self._last_b = None
+        self._chosen_query = None
         self._singles.clear()
         self.update()

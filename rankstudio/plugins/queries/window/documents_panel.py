@@ -56,14 +56,14 @@ class DocumentRow:
     document : RankedDocument
     parts : tuple of float
         Contributions in the order of the legend.
-    told : str
+    contributions_text : str
         The contributions as a text, one per line.
     """
 
     position: int
     document: RankedDocument
     parts: tuple[float, ...]
-    told: str
+    contributions_text: str
 
     @property
     def moved(self) -> int:
@@ -95,7 +95,7 @@ class DocumentsPanel(Panel):
 
         # of the contributions to a document, drawn as the longest bar
         self._largest_sum = 0.0
-        self._decimals = 3
+        self._decimals = 3  # of the scores, for each query anew
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
         self.table = TableView(
@@ -248,9 +248,9 @@ class DocumentsPanel(Panel):
             Column(
                 "parts",
                 tr("contributions"),
-                value=lambda row: row.told.replace("\n", "; "),
+                value=lambda row: row.contributions_text.replace("\n", "; "),
                 stretch=True,
-                hint=lambda row: row.told,
+                hint=lambda row: row.contributions_text,
                 sort=lambda row: sum(row.parts),
                 paint=self._paint_parts,
                 tooltip=tr(
@@ -338,6 +338,8 @@ def _paint_label(
         if relevant
         else colors.q("bar")
     )
+
+    # 24 by 17 pixels, in the middle of the line
     chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -359,6 +361,8 @@ def _paint_move(
     color = colors.q(name if moved else "muted")
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+    # The last 16 pixels of the cell are for the arrow or the dot.
     painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
     x = room.right() - 5.0
     y = room.center().y() + 1.0
@@ -375,12 +379,15 @@ def _paint_move(
 
 
 def _others_text(n: int) -> str:
-    """Return the text for features that are not named."""
+    """Return the text for ``n`` features that are not named."""
     return trn("{n} other", "{n} others", n).format(n=n)
 
 
 def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
-    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals."""
+    """Return a text with the AUC of both models in a query and DeLong's 95 % intervals.
+
+    The measures in ``row`` are AUC.
+    """
     (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "

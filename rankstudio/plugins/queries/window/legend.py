@@ -67,7 +67,7 @@ class Legend(QWidget):
         raise NotImplementedError
 
     def most(self, room: float) -> float:
-        """Return the maximum width of an entry on a line of a width."""
+        """Return the maximum width of an entry on a line of the width ``room``."""
         return room
 
     def hasHeightForWidth(self) -> bool:
@@ -146,6 +146,8 @@ class Legend(QWidget):
             else min(room, metrics.horizontalAdvance(text))
             for position, text in enumerate(self._texts())
         ]
+
+        # where each box begins: its pixel x and its line
         places = zip(flow(widths, room, BETWEEN), widths, strict=True)
         line = float(scaled(_LINE_HEIGHT))
         return [

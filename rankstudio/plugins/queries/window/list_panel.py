@@ -158,6 +158,9 @@ class QueryListPanel(Panel):
         self._brushed_positions = ()
         self._position_of = {}
         self._marked_query = None
+
+        # the filter by the better model, and the buttons to list all
+        # queries and to select features for the listed ones
         self.winner.hide()
         self.table.placeholder = reason
         self.all.hide()

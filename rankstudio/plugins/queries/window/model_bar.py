@@ -74,6 +74,8 @@ def chosen_models(
             number: _model_of_choice(record, number, chosen, choice)
             for number, chosen in models.items()
         }
+
+    # A study stores only one complete model of a nonlinear path.
     return {number: chosen for number, chosen in models.items() if chosen.step.whole}
 
 
@@ -263,6 +265,9 @@ class EmptyPage(QFrame):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.button = named(QPushButton(), "query-missing-button", role="primary")
         self.button.clicked.connect(lambda: self.pageAsked.emit(self._page))
+
+        # The message is above the middle: two parts of the free space
+        # are above it, and three below.
         column = fill(
             QVBoxLayout(self), 2, self.sentence, margins=(16, 16, 16, 16), spacing=12
         )

@@ -150,7 +150,7 @@ class QueryTasks:
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
-            """Train, and yield the measures."""
+            """Train A without the feature, and yield the measures with and without it."""
 
             def follow(_: object) -> None:
                 """End the training once it is cancelled."""

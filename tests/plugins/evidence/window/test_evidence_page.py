@@ -194,7 +194,7 @@ def test_what_is_not_possible_says_why(theme: Theme) -> None:
         panel.show_stop(
             SelectionEvidence((2,), 9, **found),
             range(5),
-            whole_path=True,
+            can_test=True,
             final=True,
             is_done=done,
         )
@@ -388,7 +388,7 @@ def test_a_feature_is_required_excluded_and_free_again(
     assert plot.columns[0].feature == feature and plot.columns[0].wanted == 1
     assert all(feature in row.features for row in plot.rows)
     assert seen.sets.sentence.isVisible()
-    best = seen._constrained
+    best = seen._constrained_best
     assert (
         best.proved
         and best.criterion >= ran.sections.evidence.evidence.found.best.criterion
@@ -418,7 +418,7 @@ def test_a_click_on_the_sets_of_another_selection_asks_nothing(
     feature = seen.sets.plot.columns[0].feature
     ran.workspace.show_page("evidence")
     seen.sets.plot.picked.emit(feature)
-    assert not seen._wanted and not seen._best_with.waits
+    assert not seen._conditions and not seen._best_with.waits
     rest(ran)
     assert all(column.wanted == FREE for column in seen.sets.plot.columns)
     seen.sets.plot.picked.emit(seen.sets.plot.columns[0].feature)
@@ -503,7 +503,7 @@ def test_the_sizes_are_listed_and_one_is_used(
     wait_until(lambda: not dialog.search.busy)
     rows = dialog.table.rows()
     assert [row.size for row in rows] == list(
-        range(1, ran.sections.evidence.evidence.most_size + 1)
+        range(1, ran.sections.evidence.evidence.largest_size + 1)
     )
     assert all(row.found.proved for row in rows)
     assert rows[K - 1].found.features == tuple(
@@ -692,7 +692,7 @@ def test_each_half_is_stored_when_it_is_learned(
     window.workspace.show_page("evidence")
     rest(window)
     evidence, told = window.sections.evidence.evidence, []
-    study, run, fold, place = evidence.place()
+    study, run, fold, place = evidence.storage_place()
 
     def stored() -> int:
         kept = study.evidence(run, fold, place)
@@ -808,9 +808,9 @@ def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     )
     asked = next(c for c in seen.sets.plot.columns if c.feature == ids[3])
     seen._toggle(asked.feature)
-    wait_until(lambda: seen._constrained is not None)
+    wait_until(lambda: seen._constrained_best is not None)
     with_it = [one for one in sets if 3 in one]
-    assert seen._constrained.criterion == pytest.approx(
+    assert seen._constrained_best.criterion == pytest.approx(
         min(map(error, with_it)), rel=1e-6
     )
 

@@ -80,7 +80,7 @@ def test_how_sure_leads_to_halves_of_the_documents(
         assert "halves of the documents" in tips and "queries" not in tips
         # neither permuting nor the tray of sets compares queries of one ranking
         assert not page.panel.permuting.isVisible()
-        assert not evidence.judged and not evidence.whole
+        assert not evidence.has_judge and not evidence.all_parts_apply
 
 
 def test_few_documents_have_no_link_and_one_sentence(

@@ -19,7 +19,7 @@ from rankstudio.engine import RankRLS, set_changes
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.plugins.evidence.window.set_sentences import signed_percent
 from rankstudio.plugins.evidence.window.set_tray import (
-    LEAST_SAID,
+    LEAST_SENTENCE_WIDTH,
     SetTray,
     SetTrayController,
     ShownSet,
@@ -189,7 +189,7 @@ def test_a_chip_out_and_one_in_follow_exactly(
     tray.look_at(selected[-1])
     settle(ran)
     change = found.added[tray._session.column_of(selected[-1])] / found.criterion - 1
-    assert signed_percent(change) in first.said.text()
+    assert signed_percent(change) in first.sentence.text()
     tray.undo()
     wait_until(lambda: tray.features == selected)
     assert not tray.edited
@@ -262,17 +262,19 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     settle(ran)
     change = found.added[tray._session.column_of(other)] / found.criterion - 1
     assert (
-        signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
+        signed_percent(change) in first.sentence.text()
+        and f"{other} " in first.sentence.text()
     )
     table._hover(rows[selected[0]])
     settle(ran)
     place = tray._columns.index(tray._session.column_of(selected[0]))
     assert (
-        signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
+        signed_percent(found.without[place] / found.criterion - 1)
+        in first.sentence.text()
     )
     table._hover(-1)
     settle(ran)
-    assert "%" not in first.said.text()
+    assert "%" not in first.sentence.text()
     data = table.dragged(table.rows()[rows[other]])
     action, button, key = (
         Qt.DropAction.CopyAction,
@@ -309,7 +311,7 @@ def test_a_feature_of_the_path_is_dragged_into_the_set_over_a_visible_target(
     seen: list[str] = []
 
     def let_go(self: QDrag, *_: object) -> Qt.DropAction:
-        seen.append(first.said.text())
+        seen.append(first.sentence.text())
         before = first.grab().toImage()
         entered = QDragEnterEvent(
             QPoint(5, 5),
@@ -345,7 +347,7 @@ def test_a_feature_of_the_path_is_dragged_into_the_set_over_a_visible_target(
     settle(ran)
     known(tray)
     settle(ran)
-    assert first.said.text() != seen[0]
+    assert first.sentence.text() != seen[0]
     tray.undo()
     settle(ran)
     known(tray)
@@ -447,7 +449,7 @@ def test_every_plot_of_features_says_the_exact_changes(
     wait_until(lambda: not plot.is_empty())
     settle(ran)
     places = hovered_features(plot)
-    before = [one.said.text() for one in tray.trays]
+    before = [one.sentence.text() for one in tray.trays]
     members = set(tray.features)
     assert len(set(places) - members) >= 1 or page in ("select", "evidence")
     for feature, at in list(places.items())[:6]:
@@ -463,7 +465,7 @@ def test_every_plot_of_features_says_the_exact_changes(
             else found.added[column]
         )
         assert signed_percent(alone / found.criterion - 1) in said.values()
-        seen = [one.said.text() for one in tray.trays if one.isVisible()]
+        seen = [one.sentence.text() for one in tray.trays if one.isVisible()]
         (told,) = seen or [ran.status.currentMessage()]
         assert f"{feature} " in told
         if not inside:
@@ -472,7 +474,7 @@ def test_every_plot_of_features_says_the_exact_changes(
     plot.hover(None)
     settle(ran)
     assert not ran.status.currentMessage()
-    assert [one.said.text() for one in tray.trays] == before
+    assert [one.sentence.text() for one in tray.trays] == before
 
 
 def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_place(
@@ -515,7 +517,7 @@ def test_as_many_chips_are_shown_as_fit(
     try:
         for n_features in (1, 2, 3, 4, 10, 30):
             tray.show_set(
-                ShownSet(NAMES[:n_features], edited=True, said=SAID), undoable=True
+                ShownSet(NAMES[:n_features], edited=True, sentence=SAID), undoable=True
             )
             for width in range(620, 1640, 60):
                 tray.resize(width, 40)
@@ -527,7 +529,7 @@ def test_as_many_chips_are_shown_as_fit(
                     *shown,
                     tray._others,
                     tray.add,
-                    tray.said,
+                    tray.sentence,
                     tray.undo,
                     tray.reset,
                     tray.run,
@@ -541,9 +543,9 @@ def test_as_many_chips_are_shown_as_fit(
                 assert not n_left_out or f"{n_left_out}" in tray._others.text()
                 # the next one would take the room of the sentence
                 if len(shown) < len(tray.chips):
-                    room = tray.said.width() - tray.chips[len(shown)].width()
+                    room = tray.sentence.width() - tray.chips[len(shown)].width()
                     # but for spaces and the digits of the count
-                    assert room < LEAST_SAID + 24
+                    assert room < LEAST_SENTENCE_WIDTH + 24
     finally:
         theme.set_text_size(BASE)
         theme.finish()

@@ -238,10 +238,10 @@ def test_a_drag_on_the_plot_lists_what_it_catches(page: QueriesController) -> No
     assert {(r.fold, r.position) for r in table.rows()} == {
         (found.queries[i].fold, found.queries[i].position) for i in inside
     }
-    assert plot.kept.sum() == len(inside)
+    assert plot.is_listed.sum() == len(inside)
     page.list.all.click()
     assert len(table.rows()) == everything
-    assert plot.kept.all()
+    assert plot.is_listed.all()
     drag(plot, line)
     assert len(table.rows()) == len(inside)
     plot.setFocus()
@@ -268,7 +268,7 @@ def test_the_queries_that_one_model_wins_are_listed_and_selected_for(
             for q, one in zip(page.queries, won, strict=True)
             if one
         }
-        assert (page.comparison.plot.kept == won).all()
+        assert (page.comparison.plot.is_listed == won).all()
         assert page.list.all.isVisible() is bool(at)
     winner.setCurrentIndex(1)
     positive, negative = (
