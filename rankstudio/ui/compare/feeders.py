@@ -212,10 +212,10 @@ class PairedTests(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
-        # Tests by run, reference and how both are measured.
+        # Finished tests by (run, reference, how both are measured).
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs
-        # waits for one of them at most.
+        # Each test is a job of its own on the worker. Other jobs, such as the
+        # path of models that the slider needs, wait for one test at most.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -289,6 +289,7 @@ class PairedTests(Controller):
                 key: self._tests.get(self._pair(key, reference, runs)) for key in runs
             }
             finished = {key: test for key, test in tests.items() if test is not None}
+            # A row for each run; one without a finished test has the role "waiting".
             rows = tuple(compared_runs(runs, reference, name, finished))
             tested.append((group, rows))
             waiting += [
@@ -305,6 +306,7 @@ class PairedTests(Controller):
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
 
+        # Called with the result; the update asks for the next test.
         def keep(test: PairedComparison) -> None:
             self._tests[pair] = test
             self._test_demand.update()
@@ -408,7 +410,8 @@ class CurvesFeeder(Controller):
 
         The curves are computed anew when this value differs from the one before.
         """
-        # `shares_differ`: whether runs learned from different shares of the queries.
+        # Runs that learned from different shares of the training queries make a
+        # learning curve.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -452,8 +455,15 @@ class CurvesFeeder(Controller):
         reference_position = (
             list(runs).index(reference) if reference is not None else None
         )
+        x_key, part = self._by()  # the x axis, and "test" or "vali"
         compute_curves = partial(
-            run_curves, list(runs.values()), name, reference_position, data, *self._by()
+            run_curves,
+            list(runs.values()),
+            name,
+            reference_position,
+            data,
+            x_key,
+            part,
         )
         return computation(tr("Comparing the curves of runs"), show, compute_curves)
 
@@ -491,7 +501,8 @@ class ViewFeeder(Controller):
         self._views = views
         # The function that fills each view, by the key of the view. It shows
         # the contents at once and returns None, or returns their computation.
-        # The views of plug-ins, of one run or of the compared runs, come last.
+        # The views of plug-ins come last: `contributed` are views of one run,
+        # `comparisons` are views of the compared runs.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -508,6 +519,7 @@ class ViewFeeder(Controller):
                 for key, view in views.comparisons.items()
             },
         }
+        # All signals after which the content is out of date.
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
@@ -591,6 +603,7 @@ class ViewFeeder(Controller):
         if record is None:
             return ()
         measured = self._scope.measured.view(record)
+        # Folds that are measured anew are new objects, with other ids.
         folds = tuple(id(fold) for fold in measured.folds.values())
         return record.key, record.title, measured.plan.convention, folds
 
@@ -682,6 +695,7 @@ class ViewFeeder(Controller):
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in runs.items()]
         data = [self._runs.record(key).dataset for key in runs]
+        # Offers the costs that the features have, and returns the chosen x axis.
         x_key = self._views.pareto.offer(costs_of(list(runs.values())))
 
         def show(front: ParetoFront | None) -> None:
@@ -744,7 +758,7 @@ class ViewFeeder(Controller):
         shown_keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
-        # Only open documents can be measured again.
+        # Only documents that are open can be measured by other conventions.
         with_data = {
             key: (run, self._runs.record(key).dataset) for key, run in runs.items()
         }
@@ -754,6 +768,7 @@ class ViewFeeder(Controller):
             if data is open_data
         }
         methods = {key: self._runs.record(key).title for key in on_open_data}
+        # The validation part is measured if the test part is sealed or missing.
         tested = (
             not sealed and open_data is not None and open_data.folds[0].test is not None
         )
@@ -773,6 +788,7 @@ class ViewFeeder(Controller):
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference
+        # None stands for the best run.
         self._views.tests.set_runs(titles, reference if reference in titles else None)
         rows = self._tests.rows  # the reference is the first
         plan = self._runs.record(rows[0].key).plan if rows else None

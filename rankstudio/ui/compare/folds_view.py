@@ -106,8 +106,9 @@ class FoldsView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
-        """Show the finished folds of a run called ``name``."""
-        # The plan and which parts of the data were measured decide on the columns.
+        """Show the finished folds of a run called ``name``: a row for each, with the mean and the deviation."""
+        # The plan and which parts of the data were measured decide on the
+        # columns: the test part, the validation part, left-out training data.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -127,6 +128,7 @@ class FoldsView(View):
             )
             self._set_columns(key, columns)
         self.table.set_rows(rows)
+        # a text on the rules by which the plan's convention measures
         rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
             tr("{name} · {rules} · click a row to show its fold").format(
@@ -284,8 +286,10 @@ def _columns_of_one_run(
 ) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part.
 
-    ``tested``, ``validated`` and ``left_out`` tell which parts were measured.
-    The last column is empty, and fills the width.
+    ``tested``, ``validated`` and ``left_out`` say whether the test part, the
+    validation part and left-out data of the training part were measured. Then
+    comes the best single feature, to compare the model with. The last column is
+    empty, and fills the width.
     """
     return [
         _FOLD_COLUMN,
@@ -362,6 +366,8 @@ def _left_out_column(name: str, plan: Plan) -> Column:
     Pairs of documents are left out in place of queries if the plan selects its
     models by such a measure.
     """
+    # `chosen_by` is the measure that selects the models, without the words
+    # "leave-query-out".
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr(
@@ -404,10 +410,12 @@ def _single_feature_column(name: str) -> Column:
 def _chosen_value_getter(
     number: int, axis: Axis
 ) -> Callable[[FoldRow], float | str | None]:
-    """Return a function that returns the selected value in a row: a number for a grid, else its label.
+    """Return a function that returns the value of a parameter that a row's fold has selected.
 
-    ``number`` is the position of the parameter among the axes of the plan. Rows
-    of the mean and the deviation have no values.
+    The value is a number if the parameter has a grid of numbers, and else its
+    label. ``number`` is the position of the parameter among the axes of the
+    plan. Rows of the mean and the deviation have no values: the function then
+    returns None.
     """
 
     def selected_value(row: FoldRow) -> float | str | None:

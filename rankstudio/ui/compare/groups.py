@@ -151,17 +151,20 @@ def _measured_group(
 ) -> RunGroup:
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
-    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by
-    number. The attributes of the result are explained in `RunGroup`.
+    ``group`` has the finished runs, ``joined`` the numbers of the unfinished
+    ones, and ``records`` all runs by number.
     """
     return RunGroup(
         data=group.key.data_name,
-        extent=group.extent,
+        extent=group.extent,  # such as "5 folds, 784 queries"
         keys=tuple(sorted([*group.runs, *joined])),
         measured=tuple(group.runs),
-        part=group.key.part,
+        part=group.key.part,  # the part of the data that was measured
+        # Two reasons, each "" if there is none: why the runs are not ranked at
+        # all, and why not with those of an earlier group on the same data.
         unranked=group.unranked,
         why_separate=group.why_separate,
+        # runs on some folds only, which a link repeats on all folds
         partial=tuple(
             key for key in group.runs if _lacks_folds(records[key], records.values())
         ),

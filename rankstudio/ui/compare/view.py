@@ -55,6 +55,7 @@ class View(QWidget):
         super().__init__()
         self._theme = theme
         self._caption = ""
+        # widgets of the view that the panel shows in its header
         self.tools: tuple[QWidget, ...] = ()
         self.hint = named(Notice(theme), "view-hint")
         bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
@@ -84,7 +85,7 @@ class View(QWidget):
         identity: Callable[[Any], Hashable],
         accessible_name: str,
     ) -> TableView:
-        """Return a table without columns that can be exported.
+        """Return a table that can be exported; it has no columns yet.
 
         Parameters
         ----------

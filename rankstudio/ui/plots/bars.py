@@ -133,6 +133,7 @@ class BarsPlot(Plot):
             (metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]),
             default=0.0,
         )
+        # 7 pixels are between two ids
         count = max(1, int(available_width // max(_LEAST_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
@@ -143,32 +144,40 @@ class BarsPlot(Plot):
         return bars
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
-        """Return the rectangles of bars: above the line of zero, or below it for negative values."""
+        """Return the rectangle of each bar: above the line of zero, or below it for a negative value."""
+        # Each bar is in the middle of a column of the plot area.
         area = frame.area
-        step = min(_WIDEST, area.width() / max(1, len(bars)))
+        column_width = min(_WIDEST, area.width() / max(1, len(bars)))
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
             # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
-            left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
+            gap = column_width * (1 - _BAR_SHARE_OF_ROW)
+            left_edge = area.left() + i * column_width + gap / 2
             top = zero - height if bar.value >= 0 else zero
             rects.append(
-                QRectF(round(left_edge), top, round(step * _BAR_SHARE_OF_ROW), height)
+                QRectF(
+                    round(left_edge),
+                    top,
+                    round(column_width * _BAR_SHARE_OF_ROW),
+                    height,
+                )
             )
         return rects
 
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
+        """Lay out a drawing of a size: y shows zero and the values of the bars that fit into it."""
         # Bars share the width evenly, so x has no range of its own.
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low = min(values)
         high = max(values)
         upper_end = high if high > low else low + 1.0
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
-        # numbers of many digits take more
+        # The numbers of the y axis get the same width each time; only numbers of
+        # many digits get more.
         frame.area.setLeft(max(_SCALE, frame.area.left()))
         return frame
 
@@ -182,7 +191,7 @@ class BarsPlot(Plot):
         return not self.bars
 
     def figure(self) -> RowsFigure:
-        """Return the candidates of a step, the best first."""
+        """Return the bars as a figure for print, the best first, with the winner emphasised."""
         # A printed figure has room for some bars, and says so in its title.
         bars = self.bars[:MOST_BARS]
         title = self.axes.title
@@ -198,6 +207,7 @@ class BarsPlot(Plot):
             title=title,
             caption="",
             axis=FigureAxis(self.axes.title),
+            # a name with the id, unless the name contains it
             rows=tuple(
                 f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name
                 for bar in bars
@@ -216,8 +226,11 @@ class BarsPlot(Plot):
         ]
 
     def readout(self, number: int) -> list[Line]:
-        """Return the lines of the box on a bar, by its number: name, value, and how far it is behind."""
-        first = self.shown()[0]
+        """Return the lines of the box on a bar: name, value, id, and how far it is behind the longest one.
+
+        ``number`` is the position of the bar among those that are shown.
+        """
+        first = self.shown()[0]  # the bars are sorted by value
         bar = self.shown()[number]
         lines = [
             Line(bar.name, f"{bar.value:.4g}", bold=True),
@@ -241,7 +254,9 @@ class BarsPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along the bars by an arrow key to the right or left; begin at the first bar.
 
-        Return whether there was something to do: keys up and down do nothing.
+        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit `picked`
+        with the id of the new bar. Return whether the key has an effect: keys
+        up and down have none.
         """
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
@@ -258,8 +273,8 @@ class BarsPlot(Plot):
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
-        step = min(_WIDEST, frame.area.width() / len(bars))
-        number = int((point.x() - frame.area.left()) // step)
+        column_width = min(_WIDEST, frame.area.width() / len(bars))
+        number = int((point.x() - frame.area.left()) // column_width)
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
@@ -284,7 +299,11 @@ class BarsPlot(Plot):
         return describe([self.axes.title, ", ".join(parts)])
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the bars, their ids below, and how many of them are shown."""
+        """Draw the bars, their ids below, and how many of them are shown.
+
+        The winner has the accent color, and the bar that was clicked last an
+        outline.
+        """
         bars = self.shown(frame.area.width())
         if self.is_empty():
             return
@@ -301,9 +320,11 @@ class BarsPlot(Plot):
             if bar.id == self._outlined_id:
                 painter.setPen(colors.q("text"))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
+                # 2.5 pixels around the bar
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
             painter.setFont(font(TINY, bold=is_winner))
             painter.setPen(colors.q("text" if is_winner else "muted"))
+            # the id, centered below the bar
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
         # The line of zero, and above the plot how many candidates are shown.

@@ -95,7 +95,8 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # Values are in ascending order. A single value gets a range around it.
+        # The values `xs` of a density are in ascending order. A single value gets
+        # a range around it. Above the highest density are 6 % of air.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -130,6 +131,8 @@ class DensityPlot(Plot):
         of each entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
+        # Widths of a swatch and of the gap between entries, in pixels: first the
+        # usual ones; the narrow ones if the legend takes too much of the height.
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
         for swatch, gap in ((_SWATCH, _BETWEEN), _NARROW):
             widths = [
@@ -159,7 +162,7 @@ class DensityPlot(Plot):
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each class has most of its values, and how many of them are 0.
+        """Return in words where each relevance class has most of its values, and how many of them are 0.
 
         The latter is said of classes whose zeros have a bar of their own.
         """
@@ -181,15 +184,15 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return the density of each class as an area of a figure.
+        """Return the density of each relevance class as an area of a figure for print.
 
-        The label includes the share of zeros, if the density leaves them out
-        (it is NaN if not). The title is the feature's name.
+        The label includes the share of zeros, if the density leaves them out.
+        The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
             label = density.label
-            if not isnan(density.zeros):
+            if not isnan(density.zeros):  # NaN if the density includes the zeros
                 label = tr("{label} ({zeros:.0f} % are 0)").format(
                     label=label, zeros=100 * density.zeros
                 )

@@ -165,11 +165,12 @@ class CurveSet:
         # The keys of the family, in the order of its colors. Curves that are
         # added later, such as a path between two λ, are not among them.
         self.ordered_keys = tuple(self.curves)
+        # The chosen and the inspected point: key of the curve, and x.
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
         self.band: Band | None = None
         self.smallest: SmallestMark | None = None
-        self.reference: tuple[float, str] | None = None
+        self.reference: tuple[float, str] | None = None  # a level and its name
 
     def __getitem__(self, key: Hashable) -> Curve:
         if key not in self.curves:
@@ -214,7 +215,7 @@ class CurveSet:
 
         Return NaN without such a model, and where no curve has that point.
         """
-        mark = self.smallest
+        mark = self.smallest  # has the key of the curve, and x
         return (
             self[mark.key].value_at(mark.x)
             if mark is not None and mark.key in self
@@ -234,6 +235,7 @@ class CurveSet:
         several times, so that they count more. With ``one_curve``, the points
         of other curves are left out.
         """
+        # The curve of the key counts five times, and once more if all do.
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
             curves += [self[key]] * 5
@@ -242,7 +244,7 @@ class CurveSet:
         return np.concatenate([np.empty(0), *xs]), np.concatenate([np.empty(0), *ys])
 
     def spread(self) -> float:
-        """Return the ratio of the greatest value to the least one; 0 where the least is not above 0."""
+        """Return the ratio of the greatest value of all curves to the least one; 0 if that is not above 0."""
         ys = self.all_ys()
         finite = ys[np.isfinite(ys)]
         return (
@@ -278,6 +280,7 @@ class CurveSet:
             self.curves.items(), key=lambda item: item[0] == self.chosen_key
         ):
             xs, ys = curve.arrays()
+            # A curve beside the chosen one has no points to choose.
             is_drawn = np.isfinite(ys) & (not curve.beside)
             if not is_drawn.any():
                 continue
@@ -296,7 +299,7 @@ class CurveSet:
     def strokes(
         self, colors: Colors
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return color and dash of each curve, by its key.
+        """Return color and dash of each curve, by its key; a dash of () is a solid line.
 
         The curves of the family have the shades of a sequence, in their order.
         A curve that was added later, such as a path between two λ, has the
@@ -347,6 +350,7 @@ def value_lines(
     """
     strokes = family.strokes(colors)
     chosen = family.chosen_key
+    # Pairs of key and value in the order of the lines; False sorts before True.
     values = sorted(
         family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1])
     )
@@ -382,6 +386,7 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     lines: list[Line] = []
     band = family.band
     mark = family.smallest
+    # The band has no values where no fold has the point x.
     if band is not None and (band_values := band.at(x)) is not None:
         mean, low, high = (f"{v:.{DECIMALS}f}" for v in band_values)
         p = band.p_at(x)
@@ -412,7 +417,7 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
 def fitting_ranges(
     family: CurveSet, fixed_x: Range | None, *, all_points: bool, log_y: bool
 ) -> tuple[Range, Range]:
-    """Return the x and y range that show curves, band and level well.
+    """Return the x range and the y range that show curves, band and level well.
 
     Parameters
     ----------
@@ -447,7 +452,8 @@ def fitting_ranges(
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
-    # Values that have to be in sight: the chosen curve, single points, and the level.
+    # Values that have to be in sight: the chosen curve, the level, and curves
+    # of a single point, of which otherwise only the name would be seen.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -458,7 +464,6 @@ def fitting_ranges(
         for curve in family.curves.values()
         if curve.beside and len(curve.ys) == 1
     ]
-    # of a curve that is a single point, otherwise only the name would be seen
     keep = np.append(keep, lone_values)
     if level is not None and ys.size:
         keep = np.append(keep, level)
@@ -476,6 +481,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
     band = family.band
     if band is not None:
         permuted = tr("permuted mean"), tr("permuted low"), tr("permuted high"), "p"
+        # A band of permuted labels has p-values, one over folds has none.
         header += ("mean", "low", "high") if band.p_values is None else permuted
         xs = np.union1d(xs, band.xs)
     columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]

@@ -108,15 +108,13 @@ class CurvesPlot(Plot):
         # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
         # x and y range that fit the data, for a plot that is not zoomed
-        self._auto = ((0.0, 1.0), (0.0, 1.0))
-        # Whether the y axis may be logarithmic, whether the least value is the
-        # best, whether the user has zoomed, and whether all points must be in
-        # sight.
-        self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
-            False
-        )
-        # logarithmic or not; None lets the values decide
-        self._scale: bool | None = None
+        self._data_ranges = ((0.0, 1.0), (0.0, 1.0))
+        self.may_be_logarithmic = False  # the y axis
+        self.best_is_least = False
+        self._zoomed = False  # by the user
+        self._show_all = False  # whether extreme points must be in sight, too
+        # Whether the user wants a logarithmic y axis; None lets the values decide.
+        self._wants_log: bool | None = None
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, integer_x=True))
         self.addItem(self.zoom)
@@ -167,7 +165,7 @@ class CurvesPlot(Plot):
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
-        self._scale = None
+        self._wants_log = None
         self._zoomed = self._show_all = False
         self.clear()
 
@@ -280,7 +278,7 @@ class CurvesPlot(Plot):
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the shown ranges: all of the data, or those that the user zoomed into."""
-        return self.zoom.shown_ranges() if self._zoomed else self._auto
+        return self.zoom.shown_ranges() if self._zoomed else self._data_ranges
 
     def refresh(self) -> None:
         """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
@@ -289,14 +287,15 @@ class CurvesPlot(Plot):
         as its area begins at the same pixel.
         """
         self.zoom.log_x = self.axes.log_x
-        self._choose_scale()
-        self._auto = fitting_ranges(
+        self._choose_scale()  # of the y axis
+        self._data_ranges = fitting_ranges(
             self.family, self._fixed_x, all_points=self._show_all, log_y=self.axes.log_y
         )
         if not self._zoomed:
-            self.zoom.show_ranges(*self._auto)
+            self.zoom.show_ranges(*self._data_ranges)
         self.zoom.fit(self.frame().area)
-        self._say()
+        self._say()  # the box of values moves with the curves
+        # where the plot area begins if it were not for the aligned plot
         left_edge = Plot.frame_for(self, QSizeF(self.size())).area.left()
         if left_edge != self._left and self.aligned is not None:
             self.aligned.zoom.fit(self.aligned.frame().area)
@@ -304,14 +303,15 @@ class CurvesPlot(Plot):
         self._left = left_edge
 
     def figure(self) -> CurvesFigure:
-        """Return a family of curves with band, reference and choice.
+        """Return the plot as a figure for print: its curves, the band, the level and the chosen point.
 
-        The colors follow the order of the curves; curves beside the chosen one
-        and the band are drawn in a neutral style.
+        The colors follow the order of the curves. The curves beside the chosen
+        one, which show another measure, and the band have a neutral style.
         """
         family = self.family
         axes = self.axes
         band = self.family.band
+        # `order` of a curve goes from 0 for the first one to 1 for the last one.
         keys = [key for key, curve in family.curves.items() if not curve.beside]
         last = max(len(keys) - 1, 1)
         series = []
@@ -364,6 +364,7 @@ class CurvesPlot(Plot):
         if family.choice is not None and family.choice[0] in family:
             curve = family[family.choice[0]]
             x = family.choice[1]
+            # such as "λ = 2⁶, k = 4"
             label = ", ".join(part for part in (curve.label, self.x_said(x)) if part)
             if not isnan(y := curve.value_at(x)):
                 yield Mark(
@@ -391,11 +392,11 @@ class CurvesPlot(Plot):
     @Slot()
     def toggle_scale(self) -> None:
         """Go from a linear axis to a logarithmic one, or back; values that are not above 0 stay linear."""
-        self._scale = not self.axes.log_y
+        self._wants_log = not self.axes.log_y
         self.mark_dirty()
 
     def add_actions(self, menu: QMenu) -> None:
-        """Offer to show all, and a logarithmic axis."""
+        """Add to the menu of the plot: to show everything, and a logarithmic y axis."""
         menu.addSeparator()
         menu.addAction(tr("Show all")).triggered.connect(self.reset_zoom)
         scale = menu.addAction(tr("Logarithmic axis\tL"))
@@ -408,7 +409,7 @@ class CurvesPlot(Plot):
         """Show the x range that a linked plot was zoomed into, None for everything; emits no signal."""
         if x_range is None:
             self._zoomed = False
-            self.flush()
+            self.flush()  # which shows all data
         elif not self.is_empty():
             self.zoom.show_ranges(x_range, self.ranges()[1])
             self._zoomed = True
@@ -450,7 +451,7 @@ class CurvesPlot(Plot):
                 self.redraw()
                 self.hovered.emit(None)
             return
-        before = self.cursor
+        before = self.cursor  # an x
         self._mouse = point
         self.under_mouse, self.cursor = target  # key of a curve, and x
         self._say()
@@ -513,8 +514,7 @@ class CurvesPlot(Plot):
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
-        # `_scale` is whether the user chose a logarithmic scale; None without a choice.
-        wants_log = spans_decades if self._scale is None else self._scale
+        wants_log = spans_decades if self._wants_log is None else self._wants_log
         log = wants_log and self.family.spread() > 0
         if log != self.axes.log_y:
             self.axes = replace(self.axes, log_y=log)
@@ -526,12 +526,12 @@ class CurvesPlot(Plot):
 
         Emit `zoomed` with the x range, or None if everything is shown.
         """
-        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
+        # Nearly the whole x range of the data is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
-        (low, high), auto_y = self._auto
+        (low, high), y_range = self._data_ranges
         if x1 - x0 >= (high - low) * 0.999:
             self._zoomed = False
-            self.zoom.show_ranges((low, high), auto_y)
+            self.zoom.show_ranges((low, high), y_range)
         else:
             self._zoomed = True
             self.zoom.limit_x(low, high)
@@ -547,6 +547,8 @@ class CurvesPlot(Plot):
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
+        # `room_for` is the number of lines that the box has room for; one of
+        # them says how many curves have no line.
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
         return (
             value_lines(
@@ -585,7 +587,8 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
-        # After zooming, the point may be out of sight; then it has no note.
+        # After zooming, the point may be out of sight; then it has no note. Eight
+        # pixels beside the plot area still count as in sight.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -147,8 +147,10 @@ class OverlayPlot(Plot):
 
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
+        # A point is the position of a curve, and a position on the curve.
         self.chosen: Point | None = None
         self.inspected: Point | None = None
+        # whether high values are good; None if no value is better than another
         self.higher_is_better: bool | None = None
         self._emphasised: int | None = None  # number of the run that stands out
         super().__init__(
@@ -223,7 +225,11 @@ class OverlayPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Lay out a drawing, with room for the names: at the right if they stand at the ends, else above."""
+        """Lay out a drawing, with room for the names of the curves.
+
+        The names are at the right if they stand at the ends of the curves, and
+        else above the plot area.
+        """
         width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
             inner = QSizeF(size.width() - width, size.height())
@@ -272,7 +278,7 @@ class OverlayPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return curves of runs over each other, with their bands."""
+        """Return the plot as a figure for print: a curve for each run, with its band."""
         series = []
         for curve in self.curves:
             y = floats(curve.y)
@@ -341,8 +347,8 @@ class OverlayPlot(Plot):
     def readout(self, target: Point) -> list[Line]:
         """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
         # The target is a curve's position and the position of a point on it.
-        curve = self.curves[target[0]]
-        i = target[1]
+        number, i = target
+        curve = self.curves[number]
         size = self.frame().outer.size()
         line_style = curve.look(self.theme.colors)
         lines = [
@@ -369,8 +375,8 @@ class OverlayPlot(Plot):
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         best = self.best_point()
         if best is not None and best != target:
-            curve = self.curves[best[0]]
-            i = best[1]
+            number, i = best
+            curve = self.curves[number]
             x = plain(float(curve.x[i]))
             label = tr("best: {name} at {x}").format(
                 name=curve.name or curve.label, x=x
@@ -399,8 +405,9 @@ class OverlayPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        The start is the inspected point, else the chosen one. Return whether
-        there are curves.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is the
+        inspected point, else the chosen one. Emit `picked` with the new point.
+        Return whether there are curves.
         """
         if not self.curves:
             return False
@@ -428,16 +435,16 @@ class OverlayPlot(Plot):
                 )
             )
         if self.chosen is not None:
-            curve = self.curves[self.chosen[0]]
-            i = self.chosen[1]
+            number, i = self.chosen
+            curve = self.curves[number]
             sentences.append(
                 tr("chosen: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
         if self.inspected is not None:
-            curve = self.curves[self.inspected[0]]
-            i = self.inspected[1]
+            number, i = self.inspected
+            curve = self.curves[number]
             sentences.append(
                 tr("inspected: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
@@ -458,6 +465,7 @@ def below_names(
     of ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
+    # In a low plot, the curves need the room of the names.
     if size.height() - names_height < plot.least_height:
         names_height = 0.0
     frame = plot.axes.frame(
@@ -483,6 +491,7 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     width = (
         max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
     )
+    # The height of the plot area does not depend on the ranges.
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
     has_room = (
         width <= _MAX_END_NAMES_SHARE * size.width()
@@ -525,10 +534,10 @@ def draw_end_names(
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
     # `apart` moves the heights so that the lines of text do not overlap
-    places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
+    middles = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
-    for i, y in zip(order, places, strict=True):
+    for i, y in zip(order, middles, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
@@ -541,7 +550,10 @@ def draw_end_names(
 def draw_point_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the names of runs that have one model beside their markers, none over another one."""
+    """Write the names of runs that have one model beside their markers, none over another one.
+
+    In the code, curves are called by their positions.
+    """
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
     points = {
         i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0]))
@@ -554,11 +566,12 @@ def draw_point_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
-    places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
+    # `apart` moves the heights so that the lines of text do not overlap
+    middles = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
     # The names of the other runs, if there are any, are at the right of the plot area.
     has_end_names = len(numbers) < len(plot.curves)
     right_edge = frame.area.right() if has_end_names else frame.outer.right()
-    for i, y in zip(order, places, strict=True):
+    for i, y in zip(order, middles, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
@@ -609,7 +622,7 @@ def draw_hint(
         if any(curve.model is not None for curve in plot.curves)
         else []
     )
-    outstanding = plot.outstanding()
+    outstanding = plot.outstanding()  # position of the emphasised curve
     if plot.one_band and any(np.isfinite(curve.band).any() for curve in plot.curves):
         is_own = (
             outstanding is not None and plot.curves[outstanding].own_half is not None
@@ -631,7 +644,11 @@ def draw_hint(
 def draw_intervals(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw each curve's band: half the interval of its difference up and down."""
+    """Draw the bands of the curves; with `one_band`, only that of the emphasised curve.
+
+    A band goes from a curve up and down by half the interval of its difference
+    to the reference.
+    """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
             is_finite = np.isfinite(curve.band)
@@ -641,6 +658,7 @@ def draw_intervals(
             color = curve.look(colors).color
             low = curve.y - curve.band
             high = curve.y + curve.band
+            # A single band that fills much of the plot is lighter.
             color.setAlphaF(
                 _band_opacity(
                     plot, number, _filled_share(frame, low[is_finite], high[is_finite])
@@ -674,7 +692,7 @@ def draw_intervals(
 def draw_overlaid(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves of the runs; a run with a single model is a marker on a light ring."""
+    """Draw the curves of the runs; a run with a single model is a marker in a ring."""
     for number, curve in enumerate(plot.curves):
         line_style = curve.look(colors)
         if curve.is_point and not np.isnan(curve.y[0]):

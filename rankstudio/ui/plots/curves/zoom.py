@@ -34,10 +34,11 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def show_ranges(
         self, x_range: tuple[float, float], y_range: tuple[float, float]
     ) -> None:
-        """Show some ranges, and remove the limits of zooming.
+        """Show an x range and a y range, and remove the limits of zooming.
 
         The signal on a zoom of the user is not emitted.
         """
+        # For a logarithmic axis, pyqtgraph needs the exponents (base 10).
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
@@ -46,7 +47,8 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
     def limit_x(self, low: float, high: float) -> None:
-        """Limit zooming and moving to an x range."""
+        """Limit zooming and moving to an x range, and how close the user can zoom."""
+        # For a logarithmic axis, pyqtgraph needs the exponents (base 10).
         if self.log_x:
             low = log10(low)
             high = log10(high)
