@@ -23,11 +23,11 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
-_LEAST_WIDTH = 21.0  # pixels of a bar with the gap to the next one
-_WIDEST = 44.0
-_BAR_SHARE_OF_ROW = 0.72  # of that width
+_MIN_COLUMN_WIDTH = 21.0  # pixels of a bar with the gap to the next one
+_MAX_COLUMN_WIDTH = 44.0
+_BAR_SHARE = 0.72  # of that width
 _GAP = 10.0  # pixels between the title and the count
-_SCALE = 56.0  # pixels left of the bars, for the numbers of their axis
+_SCALE_WIDTH = 56.0  # pixels left of the bars, for the numbers of their axis
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class BarsPlot(Plot):
             default=0.0,
         )
         # 7 pixels are between two ids
-        count = max(1, int(available_width // max(_LEAST_WIDTH, widest + 7)))
+        count = max(1, int(available_width // max(_MIN_COLUMN_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
             # The winner takes the last place, unless it has no score and
@@ -147,20 +147,20 @@ class BarsPlot(Plot):
         """Return the rectangle of each bar: above the line of zero, or below it for a negative value."""
         # Each bar is in the middle of a column of the plot area.
         area = frame.area
-        column_width = min(_WIDEST, area.width() / max(1, len(bars)))
+        column_width = min(_MAX_COLUMN_WIDTH, area.width() / max(1, len(bars)))
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
             # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
-            gap = column_width * (1 - _BAR_SHARE_OF_ROW)
+            gap = column_width * (1 - _BAR_SHARE)
             left_edge = area.left() + i * column_width + gap / 2
             top = zero - height if bar.value >= 0 else zero
             rects.append(
                 QRectF(
                     round(left_edge),
                     top,
-                    round(column_width * _BAR_SHARE_OF_ROW),
+                    round(column_width * _BAR_SHARE),
                     height,
                 )
             )
@@ -178,13 +178,13 @@ class BarsPlot(Plot):
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
         # The numbers of the y axis get the same width each time; only numbers of
         # many digits get more.
-        frame.area.setLeft(max(_SCALE, frame.area.left()))
+        frame.area.setLeft(max(_SCALE_WIDTH, frame.area.left()))
         return frame
 
     @staticmethod
     def _room(width: float) -> float:
         """Return the width that the bars have in a plot of some width."""
-        return max(1.0, width - _SCALE - 2 * AIR)
+        return max(1.0, width - _SCALE_WIDTH - 2 * AIR)
 
     def is_empty(self) -> bool:
         """Return whether there are no candidates."""
@@ -273,7 +273,7 @@ class BarsPlot(Plot):
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
-        column_width = min(_WIDEST, frame.area.width() / len(bars))
+        column_width = min(_MAX_COLUMN_WIDTH, frame.area.width() / len(bars))
         number = int((point.x() - frame.area.left()) // column_width)
         return number if 0 <= number < len(bars) else None
 

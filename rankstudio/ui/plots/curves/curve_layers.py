@@ -39,7 +39,7 @@ _GAP = 6.0
 # points as which one of a text counts: half of a word is none
 _POINTS_PER_TEXT_POINT = 25
 _GRAIN = 4.0  # pixels between those of a ground that count as taken
-_MIDDLE = 9.0
+_TITLE_MIDDLE = 9.0
 _MIN_NAME_WIDTH = 70.0  # pixels
 # radius of the smallest model's mark, seen around the circle of the chosen one
 _DIAMOND_RADIUS = 7.0
@@ -437,14 +437,15 @@ def draw_reference_key(
         text = text.partition(":")[0]
     text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(available_width))
     width = metrics.horizontalAdvance(text) + 1
-    box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
+    box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _TITLE_MIDDLE)
     painter.setPen(colors.q("muted"))
     painter.drawText(box, LEFT, text)
     # a piece of the dotted line before its name
     left_edge = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
     painter.drawLine(
-        QPointF(left_edge - _SWATCH_WIDTH, _MIDDLE), QPointF(left_edge, _MIDDLE)
+        QPointF(left_edge - _SWATCH_WIDTH, _TITLE_MIDDLE),
+        QPointF(left_edge, _TITLE_MIDDLE),
     )
 
 

@@ -29,9 +29,9 @@ from rankstudio.ui.style.theme import Theme
 BAR = 10.0
 """Width of the bar alone, in pixels."""
 
-_STOPS = 17
-_BESIDE = 5.0  # pixels between the bar and its numbers
-_LINE = 16.0  # pixels of a number's height
+_N_STOPS = 17
+_NUMBER_GAP = 5.0  # pixels between the bar and its numbers
+_NUMBER_HEIGHT = 16.0  # pixels of a number's height
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def color_bar_width(texts: Sequence[str]) -> float:
     metrics = QFontMetricsF(font(TINY))
     return (
         BAR
-        + _BESIDE
+        + _NUMBER_GAP
         + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
     )
 
@@ -73,7 +73,7 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
-        np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
+        np.linspace(0, 1, _N_STOPS), viridis(np.linspace(0, 1, _N_STOPS)), strict=True
     ):
         gradient.setColorAt(float(share), QColor(*map(int, shade)))
     painter.setPen(pen(colors.q("line"), 1.0))
@@ -83,15 +83,22 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.setPen(colors.q("muted"))
     # A tick is a share of the bar's height, and the text of a number. An inner
     # number is written if it is a line's height away from both ends.
-    n_lines = rect.height() / _LINE
+    n_lines = rect.height() / _NUMBER_HEIGHT
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
             y = rect.bottom() - share * rect.height()
             painter.drawText(
-                QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text
+                QRectF(
+                    rect.right() + _NUMBER_GAP,
+                    y - _NUMBER_HEIGHT / 2,
+                    120,
+                    _NUMBER_HEIGHT,
+                ),
+                LEFT,
+                text,
             )
     painter.drawText(
-        QRectF(rect.left() - 2, rect.top() - 24, 120, _LINE), LEFT, bar.title
+        QRectF(rect.left() - 2, rect.top() - 24, 120, _NUMBER_HEIGHT), LEFT, bar.title
     )
 
 
@@ -153,8 +160,9 @@ class HeatMapPlot(Plot):
         limits: tuple[float, float] | None = None,
         written: bool = False,
     ) -> None:
-        self.written = written
-        self.note = ""
+        self.written = written  # whether values are written into their cells
+        self.note = ""  # what the map says to a screen reader
+        # values at both ends of the colors; None for those of the map's values
         self._limits = limits
         self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
@@ -163,7 +171,7 @@ class HeatMapPlot(Plot):
         self.chosen: tuple[int, int] | None = None
         self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
-        self._names = names
+        self._names = names  # what a row is, and what a column is
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
@@ -179,12 +187,12 @@ class HeatMapPlot(Plot):
     def set_values(
         self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]
     ) -> None:
-        """Show other values.
+        """Show other values; no cell is the best one until `best` is set.
 
         Parameters
         ----------
         values : array of shape (R, C)
-            NaN where there is none (yet).
+            The value of each cell, NaN where there is none yet.
         rows, columns : sequence of str
             R and C labels; rows from bottom to top.
         """
@@ -230,6 +238,7 @@ class HeatMapPlot(Plot):
         low = float(finite.min())
         high = float(finite.max())
         first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
+        # 2 * first - last is as far below the first quantile as the last is above.
         if last > first:
             low = max(low, 2 * first - last)
             high = min(high, 2 * last - first)
@@ -264,6 +273,7 @@ class HeatMapPlot(Plot):
         if not texts:
             return None
         rect = QRectF(area.right() + AIR, area.top(), BAR, area.height())
+        # a text at each share of the bar's height
         return ColorBar(rect, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
 
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
@@ -409,6 +419,7 @@ class HeatMapPlot(Plot):
 
     def hit_test(self, point: QPointF) -> tuple[int, int] | None:
         """Return row and column of the cell at a pixel, rows from the bottom; None beside the map."""
+        # `edges` has the pixels between rows from the top.
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
@@ -430,7 +441,8 @@ class HeatMapPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Pick the next cell in a direction from the inspected or the chosen one; return whether there is a map.
 
-        Without either, the lower left cell is picked.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. Without an
+        inspected or a chosen cell, the lower left one is picked.
         """
         if self.is_empty():
             return False
@@ -453,7 +465,8 @@ class HeatMapPlot(Plot):
     def summary(self) -> str:
         """Return in words where the best or the greatest value is, and the chosen and the inspected cell.
 
-        A note, if the map has one, replaces the first.
+        The note of the map, if it has one, replaces the sentence on the best or
+        greatest value.
         """
         cell = self.best or np.unravel_index(
             int(np.nanargmax(self.values)), self.values.shape
@@ -500,13 +513,15 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
-    # The number of each cell's shade, shape (R, C); -1 for a cell without a value.
+    # `values` has shape (R, C). The number of each cell's shade has the same
+    # shape; it is -1 for a cell without a value.
     shades = np.clip((values - low) / (high - low), 0, 1)
     numbers = np.where(
         np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
     )
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
+    # Between large cells there is a gap of one pixel.
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
     # Of thousands of columns most have no pixel of their own, and are left out.
     # From here on, rows are counted from the top.
@@ -533,6 +548,7 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
+    # All texts have about the width of the first one.
     text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)
@@ -561,6 +577,7 @@ def _draw_labels(
     # cut at the left, as a symbol stands at the end of the name
     height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
     name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
+    # `height` is the length of the text, in the turned system of the painter.
     painter.drawText(
         QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name
     )

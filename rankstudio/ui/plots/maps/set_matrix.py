@@ -24,13 +24,13 @@ REQUIRED = 1
 EXCLUDED = -1
 """Wish for a feature."""
 
-_PITCH = 18  # pixels from one row to the next
+_ROW_HEIGHT = 18  # pixels from one row to the next
 _COLUMN = 23  # from one column to the next
-_CELL = 15.0
-_HEAD = 22
-_BARS = 30  # pixels of the highest bar
-_FOOT = 16  # of the numbers below the bars
-_NUMBERS = 54  # of "0.130 %"
+_CELL_WIDTH = 15.0
+_HEAD_HEIGHT = 22
+_MAX_BAR_HEIGHT = 30  # pixels of the highest bar
+_FOOT_HEIGHT = 16  # of the numbers below the bars
+_NUMBERS_WIDTH = 54  # of "0.130 %"
 _GAP = 8.0
 _MAX_ROWS = 40  # in a figure
 _ROUNDING = 1e-9  # share of the error up to which two are equal
@@ -141,6 +141,7 @@ class SetMatrixPlot(Plot):
 
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the feature in whose column a pixel lies; None beside the columns."""
+        # `_left` is the pixel where the columns begin, `_pitch` their width.
         index = int((point.x() - self._left()) // self._pitch())
         return (
             index
@@ -149,7 +150,11 @@ class SetMatrixPlot(Plot):
         )
 
     def readout(self, target: int) -> list[Line]:
-        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish."""
+        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish.
+
+        The user can require or exclude a feature. ``target`` is the position of
+        the feature's column.
+        """
         column = self.columns[target]
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
@@ -171,22 +176,25 @@ class SetMatrixPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Show the box of the next feature, after an arrow key to the right or left.
 
-        Return whether there was something to do: keys up and down do nothing.
+        ``right`` is 1 or -1, and 0 for a key up or down, which has no effect.
+        Return whether the key has an effect.
         """
         if not right or not self.rows:
             return False
         # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
+        # The box is at the top of the column, below its head.
         position = QPointF(
-            self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD)
+            self._left() + (self.under_mouse + 0.5) * self._pitch(),
+            scaled(_HEAD_HEIGHT),
         )
         self.say(self.under_mouse, position)
         self.redraw()
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pick with Space or Enter, and move with the arrows."""
+        """Pick the feature whose box is shown with Space or Enter, and move with the arrows."""
         if (
             event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
             and self.under_mouse is not None
@@ -217,9 +225,11 @@ class SetMatrixPlot(Plot):
         ]
 
     def figure(self) -> MapFigure:
-        """Return the matrix as a figure: a row for each set, at most 40, a column for each visible feature.
+        """Return the matrix as a figure for print: a row for each set, a column for each visible feature.
 
-        A cell is 1 if the set has the feature, else 0.
+        At most 40 sets have a row. A cell is 1 if the set has the feature, else
+        0. The name of a row is the share by which the error of the set is above
+        that of the best one, and the label of the set.
         """
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
@@ -256,10 +266,11 @@ class SetMatrixPlot(Plot):
         """Return the horizontal pixel where the columns begin, at the right of the texts beside the rows."""
         regular = QFontMetricsF(font(SMALL))
         bold = QFontMetricsF(font(SMALL, bold=True))
+        # the titles of the numbers beside the rows, and of the bars below them
         texts = tr("above the best"), self._below()
         widths = [regular.horizontalAdvance(text) for text in texts]
         widths += [
-            scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label)
+            scaled(_NUMBERS_WIDTH) + _GAP + bold.horizontalAdvance(row.label)
             for row in self.rows
         ]
         return max(widths) + 2 * _GAP
@@ -284,8 +295,13 @@ class SetMatrixPlot(Plot):
 
     def _shown_rows(self) -> list[MatrixRow]:
         """Return the sets for which there is room, among them the shown selection (``own``)."""
-        around_rows = scaled(_HEAD) + scaled(_BARS) + scaled(_FOOT) + 2 * _GAP
-        count = max(1, int((self.height() - around_rows) // scaled(_PITCH)))
+        around_rows = (
+            scaled(_HEAD_HEIGHT)
+            + scaled(_MAX_BAR_HEIGHT)
+            + scaled(_FOOT_HEIGHT)
+            + 2 * _GAP
+        )
+        count = max(1, int((self.height() - around_rows) // scaled(_ROW_HEIGHT)))
         visible = list(self.rows[:count])
         selection_rows = [row for row in self.rows[count:] if row.own]
         if selection_rows:  # in place of the last set
@@ -303,13 +319,14 @@ class SetMatrixPlot(Plot):
         """Draw the head, the row of each set, and below them the share of the sets with each feature."""
         if not self.rows:
             return
+        # The columns begin at the pixel `left_edge`, and are `pitch` pixels apart.
         left_edge = self._left()
         pitch = self._pitch()
-        row_height = float(scaled(_PITCH))
+        row_height = float(scaled(_ROW_HEIGHT))
         columns = self.columns[: self._n_columns()]
         rows = self._shown_rows()
         self._draw_head(painter, colors, columns, left_edge, pitch)
-        y = float(scaled(_HEAD))
+        y = float(scaled(_HEAD_HEIGHT))
         for row in rows:
             self._draw_row(
                 painter,
@@ -325,20 +342,24 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
-            QRectF(0, top, left_edge - _GAP, scaled(_BARS)), LEFT, self._below()
+            QRectF(0, top, left_edge - _GAP, scaled(_MAX_BAR_HEIGHT)),
+            LEFT,
+            self._below(),
         )
-        bottom = top + scaled(_BARS)
+        bottom = top + scaled(_MAX_BAR_HEIGHT)
         for index, column in enumerate(columns):
             middle = left_edge + (index + 0.5) * pitch
-            height = column.share * scaled(_BARS)
+            height = column.share * scaled(_MAX_BAR_HEIGHT)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(
                 colors.q("accent" if index == self.under_mouse else "bar", 0.75)
             )
-            painter.drawRect(QRectF(middle - _CELL / 2, bottom - height, _CELL, height))
+            painter.drawRect(
+                QRectF(middle - _CELL_WIDTH / 2, bottom - height, _CELL_WIDTH, height)
+            )
             painter.setFont(font(TINY))
             painter.setPen(colors.q("muted"))
-            box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT))
+            box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT_HEIGHT))
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}"
             )
@@ -359,10 +380,12 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
-            QRectF(0, 0, left_edge, scaled(_HEAD) - 4), LEFT, tr("above the best")
+            QRectF(0, 0, left_edge, scaled(_HEAD_HEIGHT) - 4),
+            LEFT,
+            tr("above the best"),
         )
         for index, column in enumerate(columns):
-            box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD) - 4)
+            box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD_HEIGHT) - 4)
             if column.wanted != FREE:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(
@@ -371,6 +394,8 @@ class SetMatrixPlot(Plot):
                     else colors.q("line_soft")
                 )
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
+            # The color, by its role in the theme. A feature that is neither
+            # selected nor wanted is muted, unless it is under the mouse.
             is_under_mouse = index == self.under_mouse
             role = {
                 REQUIRED: "accent",
@@ -411,7 +436,10 @@ class SetMatrixPlot(Plot):
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(
             QRectF(
-                label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()
+                label_box.left(),
+                label_box.top(),
+                scaled(_NUMBERS_WIDTH),
+                label_box.height(),
             ),
             RIGHT,
             _share_text(row.above),
@@ -420,8 +448,11 @@ class SetMatrixPlot(Plot):
             painter.setFont(font(SMALL, bold=True))
             painter.setPen(colors.q("accent"))
             painter.drawText(
-                label_box.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label
+                label_box.adjusted(scaled(_NUMBERS_WIDTH) + _GAP, 0, 0, 0),
+                LEFT,
+                row.label,
             )
+        # The color of a feature that the set has; `own` is the shown selection.
         full = (
             colors.q("accent")
             if row.own
@@ -435,9 +466,14 @@ class SetMatrixPlot(Plot):
             painter.setBrush(
                 full if column.feature in row.features else colors.q("line_soft")
             )
-            height = min(_CELL - 3, label_box.height() - 5)
+            height = min(_CELL_WIDTH - 3, label_box.height() - 5)
             painter.drawRoundedRect(
-                QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height),
+                QRectF(
+                    middle.x() - _CELL_WIDTH / 2,
+                    middle.y() - height / 2,
+                    _CELL_WIDTH,
+                    height,
+                ),
                 2.5,
                 2.5,
             )
