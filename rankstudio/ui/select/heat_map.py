@@ -362,13 +362,17 @@ class HeatController(QObject):
 
     @Slot()
     def draw(self) -> None:
-        """Draw the measures that are known by now."""
+        """Draw the measures that are known by now, or the reason why there are none.
+
+        The map shows each combination of parameters by size, or two grids.
+        """
         current = self._shown.current.shown
         problem = self._shown.problem
         record = current.record
         dataset = current.dataset
 
-        # Without these, no cell belongs to a model until the map is drawn again.
+        # The run of the map, its grids and their positions. Without these, no
+        # cell belongs to a model until the map is drawn again.
         self._drawn = self._grids = self._pair = None
 
         # A map of left-out measures needs them for all combinations, not only
@@ -457,7 +461,8 @@ class HeatController(QObject):
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
-        # The values of the map, each the best over all other parameters.
+        # The values of the map, each the best over all other parameters. `_curve`
+        # has the measures of a combination at each x of its path.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -519,7 +524,8 @@ class HeatController(QObject):
             else slice(None)
         )
 
-        # All folds: the mean of the curve over the folds.
+        # All folds: the mean of the curve over the folds. `across` has the mean
+        # and the interval of one measure.
         if fold is None:
             mean = self._shown.mean(record, combination)
             across = mean.validation.get(name) if mean else None
@@ -527,7 +533,7 @@ class HeatController(QObject):
                 return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
 
-        # One fold: the curve of its path, once it is measured.
+        # One fold: the curve of its path, once all of its models are measured.
         path = record.paths.get((fold, combination))
         measured = self._shown.measures(record, (fold, combination), complete=True).get(
             name
