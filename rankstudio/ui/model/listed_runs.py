@@ -56,6 +56,7 @@ class ListedRun:
 
         ``result`` is the run's own result, or the same measured by other measures.
         """
+        # `stored` is the run's key in its study; `recorded` the record of its data.
         return cls(
             record.key,
             result,
@@ -110,7 +111,10 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 
 
 def source_of(request: ReportRequest) -> ReportSource:
-    """Collect the runs that a report and its figures are made of."""
+    """Collect the runs that a report and its figures are made of, with a title and the settings.
+
+    Called on the worker, as it reads the study from the disk.
+    """
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
     # A window without a study still has runs, which get a general title.
