@@ -269,7 +269,7 @@ class ComparisonDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def _set_list_heights(self) -> None:
-        """Give the lists of data and of labels the height of the longer one, up to a few rows."""
+        """Give the lists of data and of labels one height: that of the longer list, at most a few rows."""
         n_rows = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
             ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
@@ -478,7 +478,11 @@ class _Ticks(QListWidget):
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
-    """Return a list of entries that the user ticks; each item keeps the key of its entry."""
+    """Return a list in which the user ticks entries; an item has the key of its entry as its data.
+
+    ``name`` is the object name of the widget, ``accessible_name`` its name for
+    screen readers, and ``offers`` are the entries.
+    """
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         _tick_item(offer, ticks)

@@ -125,7 +125,7 @@ class CompareController(PageController):
 
     @Slot()
     def update(self) -> None:
-        """Show the changes since the last time."""
+        """Update the table of runs and the visible views after the changes since the last call."""
         if self._changed_keys:
             self._show_and_mark()
         for feeder in self._feeders:
@@ -205,7 +205,7 @@ class CompareController(PageController):
 
     @Slot()
     def _note_choice(self) -> None:
-        """Renew the row of the shown run, which tells a model chosen by hand."""
+        """Make the row of the shown run again: it names the model that the user chose by hand."""
         if self._runs.shown is not None:
             self._changed_keys.add(self._runs.shown.key)
             if self.panel.isVisible():
@@ -277,7 +277,11 @@ class CompareController(PageController):
 
     @Slot(int, object, int)
     def _inspect(self, key: int, values: tuple[float, ...], step: int) -> None:
-        """Show a run and inspect a model of it, as a click on its curve does."""
+        """Show a run and inspect a model of it, after a click on its curve.
+
+        ``key`` is the number of the run, ``values`` are those of the model on
+        the plan's axes, and ``step`` is its number of features or its round.
+        """
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
         self._session.inspect(values, step)

@@ -76,7 +76,7 @@ class ComparisonScope:
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
-        """Signals after which other runs may be compared, or by another measure."""
+        """Signals after which the compared runs, or the measure by which they are compared, may differ."""
         runs = self.runs
         session = self.session
         of_runs = runs.added, runs.ended, runs.shownChanged
@@ -84,11 +84,11 @@ class ComparisonScope:
         return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
 
     def finished(self) -> dict[int, RunResult]:
-        """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
+        """Return the results of the finished ticked runs, by number, measured as the user has chosen now."""
         return self._complete_results(lambda record: self.measured.view(record).result)
 
     def own(self) -> dict[int, RunResult]:
-        """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
+        """Return the results of the finished ticked runs, by number, as the runs themselves were measured."""
         return self._complete_results(lambda record: record.result)
 
     def _complete_results(
@@ -157,7 +157,7 @@ class ComparisonScope:
         return {key: run for key, run in self.finished().items() if key in keys}
 
     def together(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done and belong to the group that is shown."""
+        """Return the results, by number, of the finished ticked runs of the shown group of comparable runs."""
         return self.members(self.group())
 
     def reference(self, group: RunGroup | None) -> int | None:
@@ -231,12 +231,12 @@ class PairedTests(Controller):
 
     @property
     def titles(self) -> dict[int, str]:
-        """The names of the runs that are compared, by number."""
+        """The titles of the ticked runs in the shown group, by their numbers."""
         return self._scope.titles()
 
     @Slot()
     def update(self) -> None:
-        """Test the runs that are ticked now."""
+        """Have the missing tests of the ticked runs computed, and show those that are done."""
         self._test_demand.update()
 
     @property
@@ -388,18 +388,18 @@ class CurvesFeeder(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the curves of the runs that are ticked now."""
+        """Have the curves of the ticked runs computed if anything that they depend on has changed."""
         self._curves_demand.update()
         if self._view.isVisible():
             self._mark()
 
     def _compared(self) -> tuple[int | None, dict[int, RunResult]]:
-        """Return the reference and the runs of the shown group."""
+        """Return the number of the reference (None without one) and the runs of the shown group by number."""
         group = self._scope.group()
         return self._scope.reference(group), self._scope.members(group)
 
     def _by(self) -> tuple[By, Part]:
-        """Return the quantity on the x axis, and the part of the data that is measured."""
+        """Return the quantity on the x axis, and the part of the data that is measured, "test" or "vali"."""
         x_key = self._view.by.value()
         if x_key == "test":
             return "size", "test"
@@ -806,7 +806,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Update the view anew: in another study the same numbers belong to other runs."""
+        """Update the visible view in any case: in another study the same numbers belong to other runs."""
         self._view_demand.forget()
         self.update()
 

@@ -39,9 +39,10 @@ from rankstudio.ui.widgets.layout import fill, named
 def rows_of(
     table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool
 ) -> RunTableRows | str:
-    """Compute the rows of a run's table, or return the reason why it has none.
+    """Compute the rows of a plug-in's table for a run, or return the reason why it has none.
 
-    It is called by the worker.
+    ``sealed`` says whether the test part of the data is sealed. Called on the
+    worker.
     """
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
@@ -275,7 +276,11 @@ def _contributed_column(column: RunColumn) -> Column:
 
 
 def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
-    """Return the first fold's measures on the test part, the validation part and left-out data."""
+    """Return the measures of the first fold on the test part, the validation part and left-out data.
+
+    Each is a mapping of measures by name; it is empty if the part was not
+    measured.
+    """
     return (
         (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
     )
@@ -430,7 +435,10 @@ def _chosen_value_getter(
 def _columns_of_several_runs(
     runs: Sequence[tuple[int, str]], name: str
 ) -> list[Column]:
-    """Return the columns of several runs: the fold, and one measure of each run."""
+    """Return the columns of several runs: the fold, and the measure called ``name`` of each run.
+
+    ``runs`` has the number and the title of each run.
+    """
     return [
         _FOLD_COLUMN,
         *(_run_column(key, title, name) for key, title in runs),

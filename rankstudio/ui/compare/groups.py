@@ -136,7 +136,10 @@ def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
-    """Return the properties that an unfinished run will share with comparable runs."""
+    """Return the properties of an unfinished run by which its group of comparable runs is found.
+
+    ``plan`` is the plan of the run with the measures in use.
+    """
     folds = plan.folds or tuple(fold.number for fold in record.dataset.folds)
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 

@@ -217,7 +217,7 @@ class ResultsPanel(Panel):
 
     @Slot(object)
     def _show_tab(self, tab: str) -> None:
-        """Show the view of a tab that was shown last."""
+        """Open a tab, with the view that it showed last."""
         self.show_view(self._last_keys[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -189,7 +189,7 @@ class TableDialog(SavingDialog):
         self._show()
 
     def refuse(self, reason: str) -> None:
-        """Show the reason why there is no table instead of a table."""
+        """Show the reason why there is no table, in place of the table."""
         self._table = None
         self.sheet.clear()
         self._enable()
@@ -486,7 +486,7 @@ class TableController(QObject):
 
     @Slot(object)
     def _ask(self, query: TableQuery) -> None:
-        """Have the table of a query computed."""
+        """Have the table of a query (measures, columns and tests) computed."""
         self._query = query
         self._table_demand.forget()
         self._table_demand.update()
@@ -552,7 +552,7 @@ class TableController(QObject):
 
 
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
-    """Return the table of runs.
+    """Compute the table of the runs of a request; ``query`` names its measures, columns and tests.
 
     It is called on the worker, because reading data and testing can take seconds.
     """

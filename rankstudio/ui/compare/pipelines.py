@@ -298,9 +298,9 @@ class Pipelines:
         return self.interrupted(plan)
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
-        """Return the run of a plan that can be resumed, of several the one with most progress.
+        """Return the interrupted run of a plan that can be resumed; None without one.
 
-        Return None without one.
+        Of several such runs, it is the one with most progress.
         """
         resumable_runs = (record for record in self._runs.records if record.can_go_on)
         records = (record for record in resumable_runs if self._is_run_of(record, plan))
@@ -339,7 +339,10 @@ class Pipelines:
         ).agrees(plan)
 
     def _is_on(self, record: RunRecord, source: str) -> bool:
-        """Return whether a run is on some data, even if the open data have another path than in the run."""
+        """Return whether a run is on the data of a path, ``source``.
+
+        The open data may have another path in the plan of the run.
+        """
         is_open = (
             record.dataset is self._session.dataset
             and source == self._session.plan.data

@@ -174,7 +174,10 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:
-        """Store the labels and choice that were made before the run was stored."""
+        """Store the label and the choice of a model that the user made before a run was stored.
+
+        Called when the study has begun to store the run.
+        """
         if record.label != RunLabel():
             self._store_label(record)
         if record.choice != NOTHING_CHOSEN:
@@ -182,7 +185,10 @@ class RunChanges(Controller):
 
     @Slot()
     def keep_choice(self) -> None:
-        """Keep the choice of a model in the shown run, soon after it is made: the process may be killed."""
+        """Copy the choice of a model to the record of the shown run, by which the study stores it.
+
+        Called soon after a choice, as the process may be killed.
+        """
         self._settled.stop()
         leave(self._models.session, self._runs)
 

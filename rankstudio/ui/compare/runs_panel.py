@@ -199,7 +199,11 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
 def _run_notes(
     record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]
 ) -> Iterator[str]:
-    """Yield warnings on the results: notes of the method, on folds, and on queries shorter than cut-offs."""
+    """Yield warnings on the results of a run, as sentences.
+
+    They are the notes of the method, notes on folds, and one on queries with
+    fewer documents than the cut-off of a measure.
+    """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
@@ -787,12 +791,12 @@ class RunsPanel(Panel):
         )
 
     def _optional_keys(self) -> set[str]:
-        """Return the keys of the columns that are shown only at the user's request."""
+        """Return the keys of the columns that are hidden unless the user shows them."""
         measures, *_ = self._columns_key
         return {*measures[1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
-        """Return whether a finished run has the best mean of its group."""
+        """Return whether a finished run has the best mean of its group by the measure called ``name``."""
         mean = row.mean(name)
         return mean is not None and self._best_means.get((row.key, name)) == mean
 

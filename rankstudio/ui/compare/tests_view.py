@@ -179,7 +179,7 @@ def _is_significant(row: ComparedRun) -> bool:
 
 
 def _name_with_differences(row: ComparedRun) -> str:
-    """Return the method of a run and, below, the settings in which it differs."""
+    """Return the method of a run and, on a second line, the settings in which it differs."""
     return f"{row.method}\n{row.differs}" if row.differs else row.method
 
 

@@ -70,7 +70,8 @@ class View(QWidget):
     ) -> Segmented:
         """Add a choice to the panel's header, and return it.
 
-        Options are pairs of value and label.
+        ``options`` are pairs of value and label. ``name`` is the name for screen
+        readers, and ``object_name`` that of the widget.
         """
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)
@@ -132,7 +133,10 @@ class ContributedView(View):
         raise NotImplementedError
 
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
-        """Show the shown run at once, or return the computation of the contents."""
+        """Show the contents for the shown run at once and return None, or return their computation.
+
+        ``measure`` is the name of the measure in use.
+        """
         raise NotImplementedError
 
 
@@ -178,7 +182,7 @@ class ContributedComparison(View):
         return compared.reference is not None and len(compared.runs) > 1
 
     def compare(self, compared: ComparedRuns) -> Computation | None:
-        """Show a comparison at once, or return the computation of the contents."""
+        """Show the comparison of runs at once and return None, or return its computation."""
         raise NotImplementedError
 
 

@@ -189,7 +189,7 @@ class Axes:
 
 
 def _tick_texts(values: list[float]) -> list[str]:
-    """Return texts without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
+    """Return the texts of ticks, without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
     labels = tick_labels(values)
     return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
 
@@ -237,7 +237,7 @@ def draw_axes(
 
 
 def title_box(frame: Frame) -> QRectF:
-    """Return where the title of a drawing stands."""
+    """Return the box of the title of a drawing, above the plot area."""
     return QRectF(0, 0, frame.outer.width(), scaled(_LINE_HEIGHT))
 
 

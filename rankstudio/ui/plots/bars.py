@@ -96,7 +96,7 @@ class BarsPlot(Plot):
         self.show_anew()
 
     def select(self, bar_id: Hashable | None) -> None:
-        """Outline a bar."""
+        """Outline the bar of an id; None removes the outline."""
         self._outlined_id = bar_id
         self.mark_dirty()
 
@@ -114,7 +114,7 @@ class BarsPlot(Plot):
         )
 
     def beside_title(self, frame: Frame) -> float:
-        """Return the width of the count at the right of the title."""
+        """Return the width in pixels of the count of shown bars, at the right of the title."""
         text = self.count_text(frame)
         return (
             QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
@@ -183,7 +183,7 @@ class BarsPlot(Plot):
 
     @staticmethod
     def _room(width: float) -> float:
-        """Return the width that the bars have in a plot of some width."""
+        """Return the width that the bars have in a plot of ``width`` pixels."""
         return max(1.0, width - _SCALE_WIDTH - 2 * AIR)
 
     def is_empty(self) -> bool:
@@ -220,7 +220,7 @@ class BarsPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return all candidates, best first: id, name, value."""
+        """Return a table of all candidates, the best first: column names, and rows of id, name and value."""
         return ["id", "name", self.axes.title or "value"], [
             [str(b.id), b.name, b.value] for b in self.bars
         ]
@@ -248,7 +248,7 @@ class BarsPlot(Plot):
         return bar_id if isinstance(bar_id, int) else 0
 
     def pick(self, number: int) -> None:
-        """Pick a bar, by its number."""
+        """Emit `picked` with the id of a bar; ``number`` is its position among the shown bars."""
         self.picked.emit(self.shown()[number].id)
 
     def step(self, right: int, down: int) -> bool:

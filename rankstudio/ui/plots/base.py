@@ -96,7 +96,7 @@ def save_figure(
 
 
 def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
-    """Return a figure as a picture.
+    """Return a figure for print as a picture, with ``dpi`` dots per inch.
 
     Raises
     ------
@@ -144,7 +144,7 @@ class _TitleTerm(TermLabel):
         self.show()
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """Draw the underline alone."""
+        """Draw only the underline of the term, as the plot draws the text of the title."""
         self.underline()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -273,7 +273,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Prepare the drawing of contents that were set since the last redraw."""
 
     def hit_test(self, point: QPointF) -> Any:
-        """Return the target at a pixel, None for nothing."""
+        """Return what is at a pixel of the plot, such as a bar; None for nothing."""
         return None
 
     def readout(self, target: Any) -> list[Line]:
@@ -329,7 +329,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     @Slot()
     def say_again(self) -> None:
-        """Show the box again, as `about_feature` may return more about the feature under the mouse by now."""
+        """Show the box of values again, if the mouse is on a feature.
+
+        `about_feature` may return more about the feature by now.
+        """
         if self._hovered_feature and self.under_mouse is not None and self.box.lines():
             self.say(self.under_mouse, self._box_position)
 
@@ -339,7 +342,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pointed.emit(feature)
 
     def click(self, point: QPointF) -> None:
-        """Pick the target at a pixel."""
+        """Pick what is at a pixel, after a click; do nothing if there is nothing."""
         target = self.hit_test(point)
         if target is not None:
             self.pick(target)
@@ -359,9 +362,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the choice by an arrow key.
+        """Move to the next target by an arrow key; ``right`` and ``down`` are 1, 0 or -1.
 
-        Return whether this kind of plot uses the key.
+        Return whether this kind of plot uses the key; by default it does not.
         """
         return False
 
@@ -371,7 +374,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # Drawing
 
     def link_title(self, term: str, word: str = "") -> None:
-        """Underline a term of the glossary in the title, with the parameters of `TermLabel.set_term`."""
+        """Underline a term of the glossary in the title of the plot, and link it to its entry.
+
+        ``term`` is the entry; ``word`` is the part of the title that is
+        underlined, "" for the whole title.
+        """
         if self._term is None:
             self._term = _TitleTerm(self)
         self._term.set_term(term, word)
@@ -390,7 +397,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._term.resize(self._term.sizeHint().width(), self._term.height())
 
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
-        """Add a layer to the plot, with the parameters of `Layer`."""
+        """Add a layer that is drawn by a function.
+
+        Layers with a greater ``z`` lie above. A clipped layer is cut off at the
+        edges of the plot area.
+        """
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
         self.addItem(layer)
@@ -437,12 +448,16 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     @Slot()
     def _on_theme(self) -> None:
-        """Take on another theme, unless Qt has deleted the plot: the connection outlives closed windows."""
+        """Draw the plot in the colors of another theme.
+
+        Do nothing if Qt has deleted the plot, as the signal of the theme
+        outlives closed windows.
+        """
         if isValid(self):
             self.restyle()
 
     def restyle(self) -> None:
-        """Take on the theme's present colors."""
+        """Draw the plot in the present colors of the theme."""
         self.setBackground(self.theme.colors.panel)
         self.box.update()
         self.redraw()
@@ -473,7 +488,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.flush()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Compute the frame once for all layers, as each would otherwise lay out the ticks again."""
+        """Paint the plot; its frame is computed once, so that not each layer lays out the ticks again."""
         self._painted = self.frame()
         try:
             super().paintEvent(event)
@@ -481,7 +496,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._painted = None
 
     def sizeHint(self) -> QSize:
-        """Return a fixed size: that of QGraphicsView depends on the present size."""
+        """Return a fixed size, as the size hint of QGraphicsView depends on the present size."""
         return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -637,9 +652,10 @@ class PlotMenu(QMenu):
 
 
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
-    """Return a function that writes the present figure of a plot, in the format of the suffix, on any thread.
+    """Return a function that writes the present figure of a plot to a file, in the format of the suffix.
 
-    That function raises the errors of :func:`save_figure`.
+    The function can be called on any thread. It raises OutputError if the
+    suffix is unknown or the file cannot be written.
     """
     plot.flush()
     return partial(save_figure, plot.figure(), path, style_of("page"))

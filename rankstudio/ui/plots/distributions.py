@@ -117,9 +117,10 @@ class DensityPlot(Plot):
         return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
-        """Return the height of the legend.
+        """Return the height of the legend in pixels, in a drawing of ``size``.
 
-        Return 0 where it would leave the curves too little, and is not drawn.
+        Return 0 if it would leave the curves too little height; it is not drawn
+        then.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -153,9 +154,9 @@ class DensityPlot(Plot):
         return [d for d in self.densities if not np.isnan(d.zeros)]
 
     def _zeros_width(self, width: float) -> float:
-        """Return the width that the bars of zeros take at the left of a plot.
+        """Return the width that the bars of zeros take at the left of a plot of ``width`` pixels.
 
-        Return 0 where no class has one.
+        Return 0 if no class has such a bar.
         """
         n = len(self._with_zeros())
         return min(n * _ZERO_BAR + _ENTRY_GAP, _MOST_ZEROS * width) if n else 0.0
@@ -486,7 +487,7 @@ class HistogramPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return first and last number of each bin, and how often they occur."""
+        """Return the bins as a table: the first and last number of each bin, and its count."""
         last = self.starts + self.width_of_bins - 1
         rows = zip(
             self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True
@@ -515,7 +516,7 @@ class HistogramPlot(Plot):
         return rects
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the number of the bin at a pixel."""
+        """Return the position of the bin at a pixel; None beside the bins."""
         if self.is_empty() or not self.frame().area.contains(point):
             return None
         (x0, _), _y = self.ranges()

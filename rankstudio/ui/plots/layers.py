@@ -227,13 +227,13 @@ class Layer(QGraphicsItem):
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def fit(self, outer: QRectF) -> None:
-        """Take on the size of the drawing."""
+        """Give the layer the size of the whole drawing, in pixels."""
         if outer != self._bounds:
             self.prepareGeometryChange()
             self._bounds = QRectF(outer)
 
     def boundingRect(self) -> QRectF:
-        """Return the whole drawing."""
+        """Return the rectangle of the whole drawing, in which the layer may draw."""
         return self._bounds
 
     def paint(

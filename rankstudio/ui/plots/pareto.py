@@ -157,7 +157,7 @@ class ParetoPlot(Plot):
         self.show_anew()
 
     def select(self, position: int | None) -> None:
-        """Draw a ring around the current choice; None removes the ring."""
+        """Draw a ring around the chosen model, by its position; None removes the ring."""
         self.chosen = position
         self.mark_dirty()
 
@@ -314,7 +314,7 @@ class ParetoPlot(Plot):
         )
 
     def pick(self, position: int) -> None:
-        """Pick a marker."""
+        """Emit `picked` with the position of a model."""
         self.picked.emit(position)
 
     def step(self, right: int, down: int) -> bool:
@@ -672,7 +672,7 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
 
 
 def _shifted_inside(box: QRectF, room: QRectF) -> QRectF:
-    """Return a box, moved sideways as far as it takes to lie inside the plot."""
+    """Return a box that is moved sideways until it lies inside ``room``."""
     shifted_box = QRectF(box)
     shifted_box.moveRight(min(shifted_box.right(), room.right()))
     shifted_box.moveLeft(max(shifted_box.left(), room.left()))

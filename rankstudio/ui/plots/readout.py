@@ -74,11 +74,11 @@ class ValueBox(QWidget):
         return self._lines
 
     def room_for(self) -> int:
-        """Return how many lines fit into the plot."""
+        """Return how many lines a box in the plot has room for."""
         return max(2, (self._room().height() - 2 * _PAD + 4) // _LINE)
 
     def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
-        """Return whether a box with these lines can leave a point uncovered."""
+        """Return whether a box with these lines has a place in the plot where it does not cover a point."""
         _, covers_anchor = self._place(self._size_for(lines), anchor, obstacles=None)
         return not covers_anchor
 

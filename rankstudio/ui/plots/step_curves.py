@@ -139,8 +139,9 @@ class StepCurvesPlot(Plot):
         ----------
         curves : sequence of StepCurve
         level : Level, optional
+            A level to compare the curves with, drawn as a horizontal line.
         step : int, optional
-            The chosen step, where a line stands.
+            The chosen step, drawn as a vertical line.
         """
         self.curves = tuple(sorted(curves, key=lambda curve: curve.number != BEHIND))
         self.level = level
@@ -148,7 +149,7 @@ class StepCurvesPlot(Plot):
         self.show_anew()
 
     def mark(self, key: int | None) -> None:
-        """Highlight a curve."""
+        """Highlight the curve of a key; None highlights none."""
         if key != self._marked_key:
             self._marked_key = key
             self.mark_dirty()
@@ -177,7 +178,7 @@ class StepCurvesPlot(Plot):
         return (1 - air, last + air), (low - y_air, high + y_air)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the names at the right."""
+        """Lay out a drawing of a size, with room for the names of curves at the right."""
         names_width = self._names_width(size.width())
         frame = self.axes.frame(
             QSizeF(size.width() - names_width, size.height()), *self.ranges()
@@ -185,7 +186,7 @@ class StepCurvesPlot(Plot):
         return replace(frame, outer=QRectF(QPointF(0, 0), size))
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave the text of the x axis out of a low plot, so that the curves have more room."""
+        """Show the text of the x axis, or leave it out of a low plot so that the curves have more room."""
         super().resizeEvent(event)
         label = self._x_label if self.height() >= scaled(_LOW) else ""
         # the constructor of the plot passes no event
@@ -207,7 +208,7 @@ class StepCurvesPlot(Plot):
         return min(widest + _GAP, width * _MAX_NAMES_SHARE) if widest else 0.0
 
     def numbers(self) -> Numbers:
-        """Return a row for each point."""
+        """Return the points as a table: column names, and a row for each point."""
         return self.figure().table()
 
     def figure(self) -> CurvesFigure:
@@ -253,9 +254,10 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point in reach, of equally near ones a named curve's.
+        """Return the nearest point to a pixel; None if all points are too far away.
 
-        Return None without one.
+        Of equally near points, that of a named curve is preferred to that of a
+        gray one.
         """
         return self.frame().nearest(
             [(curve.x, curve.y) for curve in self.curves], point, _REACH
@@ -282,13 +284,13 @@ class StepCurvesPlot(Plot):
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
     def feature_of(self, target: Point) -> int:
-        """Return the id of the feature of a point."""
+        """Return the id of the feature at the step of a point; 0 for none."""
         curve_index, point_index = target
         curve = self.curves[curve_index]
         return self.feature_at(curve.key, int(curve.x[point_index]))
 
     def pick(self, target: Point) -> None:
-        """Pick the curve and the step of a point."""
+        """Emit `picked` with the key of a point's curve and its step."""
         curve_index, point_index = target
         curve = self.curves[curve_index]
         self.picked.emit(curve.key, int(curve.x[point_index]))

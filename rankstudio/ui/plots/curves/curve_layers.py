@@ -164,7 +164,10 @@ def draw_reference(
 
 
 def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
-    """Return the vertical pixel of the level that curves are compared with; None where it cannot be seen."""
+    """Return the vertical pixel of the level that curves are compared with.
+
+    Return None without a level, or if it is out of sight.
+    """
     if family.reference is None or family.is_empty():
         return None
     py = round(frame.y_px(family.reference[0])) + 0.5

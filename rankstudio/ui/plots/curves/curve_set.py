@@ -58,7 +58,10 @@ class Curve:
         )
 
     def value_at(self, x: float) -> float:
-        """Return y at exactly x; NaN where the curve has no point. The latest point counts."""
+        """Return the y of the point at exactly x; NaN if the curve has no such point.
+
+        Of several points at x, the one added last counts.
+        """
         points = zip(reversed(self.xs), reversed(self.ys), strict=True)
         return next((y for curve_x, y in points if curve_x == x), math.nan)
 
@@ -83,11 +86,11 @@ class Band:
 
     @property
     def name(self) -> str:
-        """Name of the band."""
+        """Name of the band: "mean" over folds, or that of permuted labels."""
         return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
     def at(self, x: float) -> tuple[float, float, float] | None:
-        """Return mean, lower and upper end at x, or None where the band has no such point."""
+        """Return the mean, the lower and the upper end at x; None if the band has no point at x."""
         indices = np.flatnonzero(self.xs == x)
         if indices.size == 0:
             return None
@@ -126,7 +129,7 @@ class SmallestMark:
     p: float
 
     def in_words(self, x_name: str) -> str:
-        """Return its name and its x in words."""
+        """Return the name of the mark and its x in words; ``x_name`` is the name of x, such as "k"."""
         return tr("smallest not significantly worse: {x_name} = {x:g}").format(
             x_name=x_name, x=self.x
         )
@@ -196,7 +199,7 @@ class CurveSet:
 
     @property
     def chosen_key(self) -> Hashable | None:
-        """The key of the chosen curve."""
+        """The key of the curve with the chosen point; None without a choice."""
         return self.choice[0] if self.choice else None
 
     def is_empty(self) -> bool:
@@ -204,7 +207,7 @@ class CurveSet:
         return self.band is None and not any(curve.xs for curve in self.curves.values())
 
     def clear(self) -> None:
-        """Take points, band and marks away, and keep the curves and the level."""
+        """Remove all points, the band and the marks; the curves, now empty, and the level stay."""
         self.choice = self.inspection = self.band = self.smallest = None
         for curve in self.curves.values():
             curve.xs.clear()
@@ -223,7 +226,7 @@ class CurveSet:
         )
 
     def all_xs(self) -> Floats:
-        """Return every x that some curve has, ascending, without repetition."""
+        """Return every x at which some curve has a point, ascending, without repetition."""
         # np.unique brings numpy.ma
         xs = {float(x) for curve in self.curves.values() for x in curve.xs}
         return np.array(sorted(xs), dtype=np.float64)
@@ -254,13 +257,13 @@ class CurveSet:
         )
 
     def all_ys(self) -> Floats:
-        """Return the values of all curves, in no particular order."""
+        """Return the y of all points of all curves, in one array."""
         return np.array(
             [y for curve in self.curves.values() for y in curve.ys], dtype=np.float64
         )
 
     def values_at(self, x: float) -> list[tuple[Hashable, float]]:
-        """Return the values of all curves that have one at x."""
+        """Return pairs of key and y for all curves that have a point at exactly x, without NaN."""
         points = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in points if not math.isnan(y)]
 
@@ -529,7 +532,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
 
 
 def whole(x: float) -> int | float:
-    """Return an integer where x is one: k counts features."""
+    """Return x as an int if it is a whole number, as k is, so that it is written without a point."""
     return int(x) if float(x).is_integer() else x
 
 

@@ -132,7 +132,10 @@ class CurvesPlot(Plot):
         self._add_layer(draw_beside_key, 4.5)
 
     def _add_layer(self, draw: DrawFamily, z: float) -> None:
-        """Put a layer on the plot that shows something of the family that is drawn at that moment."""
+        """Add a layer that draws something of the curves; ``draw`` gets the present family of curves.
+
+        Layers with a greater ``z`` lie above.
+        """
         self.add_layer(lambda *how: draw(self.family, *how), z)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -156,12 +159,12 @@ class CurvesPlot(Plot):
         Parameters
         ----------
         keys : sequence of hashable
-            One a curve, in order: indices of λ.
+            A key for each curve, in the order of their colors.
         labels : sequence of str
-            As long as ``keys``: "λ = 2⁶".
+            The label of each curve, such as "λ = 2⁶".
         x_range : tuple of float, optional
-            First and last k to come, so that the axis stands still while the
-            curves grow.
+            The first and the last k that the curves will have, so that the
+            axis stays as it is while they grow.
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
@@ -201,19 +204,19 @@ class CurvesPlot(Plot):
         low: Iterable[float],
         high: Iterable[float],
     ) -> None:
-        """Show a mean with an interval around it. All of one length."""
+        """Show a mean with an interval around it as a band; all arguments have one value for each x."""
         self.family.band = Band(
             *(np.array(list(part), float) for part in (xs, mean, low, high))
         )
         self.mark_dirty()
 
     def set_reference(self, y: float | None, label: str = "") -> None:
-        """Draw a level to compare the curves with, named; None takes it away, and so does NaN."""
+        """Draw a level to compare the curves with, and its name; None or NaN removes the level."""
         self.family.reference = None if y is None or isnan(y) else (y, label)
         self.mark_dirty()
 
     def clear(self) -> None:
-        """Take points, band and choice away; the family stays."""
+        """Remove all points, the band and the choice; the family of curves, now empty, stays."""
         self.family.clear()
         self.cursor = self._mouse = None
         self._note = ()
@@ -229,11 +232,12 @@ class CurvesPlot(Plot):
         Parameters
         ----------
         key : hashable or None
-            Its curve; None takes the choice away.
+            Key of the curve of the point; None removes the mark.
         x : float
-            Its k.
+            The x of the point, such as its k.
         note : sequence of str
-            Shown beside it while the mouse is elsewhere, the first line bold.
+            Lines that are shown beside the point while the mouse is elsewhere;
+            the first one is bold.
         """
         self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
@@ -242,13 +246,16 @@ class CurvesPlot(Plot):
     def inspect(
         self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()
     ) -> None:
-        """Mark another point as inspected, with its note before the chosen one's; as :meth:`select` does."""
+        """Mark another point as inspected, by the key of its curve and its x; None removes the mark.
+
+        Its note, lines of text, is shown in place of the chosen point's note.
+        """
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
         self.mark_dirty()
 
     def set_smallest(self, mark: SmallestMark | None) -> None:
-        """Mark the smallest model that is not significantly worse than the best; None takes the mark away."""
+        """Mark the smallest model that is not significantly worse than the best; None removes the mark."""
         self.family.smallest = mark
         self.mark_dirty()
 
@@ -259,11 +266,11 @@ class CurvesPlot(Plot):
         )
 
     def x_said(self, x: float) -> str:
-        """Return in words where something is: "k = 4", "λ = 2⁵"; values of a grid are written as powers."""
+        """Return an x in words, such as "k = 4" or "λ = 2⁵"; values of a parameter are written as powers."""
         return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
 
     def set_cursor(self, x: float | None) -> None:
-        """Show the crosshair of a linked plot here, with the chosen curve's value."""
+        """Show the line at the x under the mouse of a linked plot, with a value at it; None hides it."""
         self.under_mouse = None
         self.cursor = x
         self._mouse = None
@@ -374,7 +381,7 @@ class CurvesPlot(Plot):
             yield Mark(smallest.in_words(self.x_name), float(smallest.x), float(y))
 
     def numbers(self) -> Numbers:
-        """Return one row per k and one column per curve; the band's three at the end."""
+        """Return the points as a table: a row for each x, a column for each curve, and those of the band."""
         return numbers(self.family, self.x_name)
 
     def frame_for(self, size: QSizeF) -> Frame:
@@ -391,7 +398,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def toggle_scale(self) -> None:
-        """Go from a linear axis to a logarithmic one, or back; values that are not above 0 stay linear."""
+        """Make the y axis logarithmic, or linear again; with values that are not above 0 it stays linear."""
         self._wants_log = not self.axes.log_y
         self.mark_dirty()
 
@@ -418,7 +425,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def reset_zoom(self) -> None:
-        """Show the range without extreme points again; where it is shown already, that of all points."""
+        """End the zoom: show the range without extreme points or, if it is shown already, all points."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
@@ -426,13 +433,16 @@ class CurvesPlot(Plot):
 
     @Slot()
     def restyle(self) -> None:
-        """Take on the theme's colours."""
+        """Draw the plot, and the rectangle of the zoom, in the present colors of the theme."""
         self.zoom.style(self.theme.colors)
         super().restyle()
         self._say()
 
     def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
-        """Return key and x of the point that the mouse means, wherever in the plot area it is."""
+        """Return the key of the curve and the x of the point that a click at a pixel means.
+
+        This is the nearest one, however far it is; None beside the plot area.
+        """
         frame = self.frame()
         if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
             return None
@@ -460,7 +470,7 @@ class CurvesPlot(Plot):
             self.hovered.emit(self.cursor)
 
     def pick(self, target: tuple[Hashable, float]) -> None:
-        """Pick the point that the box names."""
+        """Emit `picked` for a point, given as the key of its curve and its x."""
         self.picked.emit(target[0], whole(target[1]))
 
     # Qt
@@ -609,7 +619,10 @@ class CurvesPlot(Plot):
         )
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next curve: upwards they follow each other."""
+        """Move along a curve by an arrow key; up leads to the next curve, down to the previous one.
+
+        ``right`` and ``down`` are 1, 0 or -1. Return whether there is a point.
+        """
         target = neighbour(self.family, right, -down)
         if target is not None:
             self.picked.emit(target[0], whole(target[1]))

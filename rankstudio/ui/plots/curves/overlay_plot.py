@@ -101,16 +101,16 @@ class OverlaidCurve:
 
     @property
     def is_point(self) -> bool:
-        """Whether it has one model only, and no line."""
+        """Whether the curve is a single point, as its run has one model."""
         return self.x.size == 1
 
     @property
     def band(self) -> Floats:
-        """Half the height of its band at each point."""
+        """Half the height of the curve's band at each point, in units of y; NaN without a band."""
         return self.half if self.own_half is None else self.own_half
 
     def look(self, colors: Colors) -> palettes.Category:
-        """Return the color, dash and marker with which it is drawn."""
+        """Return the color, dash and marker of the curve, by the number of its run."""
         category = palettes.category(colors, self.key - 1)
         return category if self.dash is None else category._replace(dash=self.dash)
 
@@ -204,20 +204,20 @@ class OverlayPlot(Plot):
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
 
     def kept_in_sight(self, target: Point) -> Pixels | None:
-        """Return the pixels of a point and of the best one."""
+        """Return the pixels of a point and of the best one, which the box of values should not hide."""
         points = [point for point in (target, self.best_point()) if point is not None]
         xs = np.array([self.curves[number].x[i] for number, i in points], float)
         ys = np.array([self.curves[number].y[i] for number, i in points], float)
         return self.frame().pixels(xs, ys)
 
     def select(self, point: Point | None) -> None:
-        """Ring the current choice; None takes the ring away."""
+        """Draw a ring around the chosen point; None removes the ring."""
         if point != self.chosen:
             self.chosen = point
             self.mark_dirty()
 
     def inspect(self, point: Point | None) -> None:
-        """Ring another point with dashes, as inspected; None takes the ring away."""
+        """Draw a dashed ring around the inspected point; None removes the ring."""
         if point != self.inspected:
             self.inspected = point
             self.mark_dirty()
@@ -393,13 +393,13 @@ class OverlayPlot(Plot):
         return lines
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the point nearest to a pixel; None far from any."""
+        """Return the point nearest to a pixel; None if all points are far away."""
         return self.frame().nearest(
             [(curve.x, curve.y) for curve in self.curves], point, _HIT_DISTANCE
         )
 
     def pick(self, point: Point) -> None:
-        """Pick a point."""
+        """Emit `picked` with the position of a curve, and of a point on it."""
         self.picked.emit(*point)
 
     def step(self, right: int, down: int) -> bool:
@@ -503,7 +503,10 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
 def drawn_dash(
     plot: OverlayPlot, line_style: palettes.Category, size: QSizeF
 ) -> tuple[float, ...]:
-    """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
+    """Return the dash of a curve in a drawing of ``size``.
+
+    A curve with its name at its end is solid, (), unless its color repeats.
+    """
     return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
 
@@ -795,10 +798,11 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 
 
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
-    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
+    """Return the opacity of the band of a curve, from 0 to 1; ``number`` is the curve's position.
 
-    ``filled`` is the share of the plot's height that it fills. Of several
-    bands, that of the curve that stands out is less translucent.
+    If only one band is drawn, its opacity depends on ``filled``, the share of
+    the plot's height that it fills: a large band is lighter. Of several bands,
+    that of the curve that stands out is the most opaque.
     """
     if plot.one_band:
         return (

@@ -27,7 +27,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.log_x = self.log_y = False
 
     def style(self, colors: Colors) -> None:
-        """Draw the rectangle in the theme's colours."""
+        """Give the rectangle that the mouse draws the colors of a theme."""
         self.rbScaleBox.setPen(mkPen(colors.q("accent"), width=1))
         self.rbScaleBox.setBrush(colors.q("accent", 0.12))
 
@@ -57,7 +57,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 
     def fit(self, area: QRectF) -> None:
-        """Lie over a plot area. The map from pixels to data is made now, not with the next painting."""
+        """Cover a plot area; the map from pixels to data is updated at once, not at the next painting."""
         self.setGeometry(area)
         self.updateMatrix()
 
@@ -92,5 +92,5 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         super().showAxRect(rect, padding=0)
 
     def keyPressEvent(self, event: Any) -> None:
-        """Leave the keys to the plot."""
+        """Ignore keys, so that the plot gets them."""
         event.ignore()

@@ -177,7 +177,7 @@ class FeatureMapPlot(HeatMapPlot):
             self.chosen = None
 
     def show_nothing(self, reason: str) -> None:
-        """Show why there is no map."""
+        """Show no map, and a text on the reason."""
         self.placeholder = reason
         self.features = ()
         self.shown = None
@@ -185,7 +185,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.set_values(np.empty((0, 0)), (), ())
 
     def mark_feature(self, feature: int | None) -> None:
-        """Mark the row of the feature that is inspected, by its id."""
+        """Mark the row of the inspected feature, by its id; None marks no row."""
         self.marked = feature
         self.redraw()
 
@@ -205,7 +205,7 @@ class FeatureMapPlot(HeatMapPlot):
     # Plot
 
     def bar_texts(self) -> tuple[str, ...]:
-        """Return nothing: `draw_margins` draws the bar, with the numbers of what is shown."""
+        """Return (), as `color_bar` of this class has texts of its own."""
         return ()
 
     def frame_for(self, size: QSizeF) -> Frame:
@@ -326,11 +326,11 @@ class FeatureMapPlot(HeatMapPlot):
         ]
 
     def feature_of(self, cell: tuple[int, int]) -> int:
-        """Return the feature of a cell's row."""
+        """Return the id of the feature of a cell's row."""
         return self.features[self._at(cell)[0]].feature_id
 
     def pick(self, cell: tuple[int, int]) -> None:
-        """Choose the cell, and with it its feature."""
+        """Outline a cell as the chosen one, and emit `inspected` with the id of its feature."""
         self.select(*cell)
         self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
@@ -374,7 +374,7 @@ class FeatureMapPlot(HeatMapPlot):
 
 
 def ordinal(number: int) -> str:
-    """Return "1st", "2nd", "23rd"."""
+    """Return a number as an ordinal, such as "1st", "2nd" or "23rd"."""
     endings = {1: tr("{number}st"), 2: tr("{number}nd"), 3: tr("{number}rd")}
     # 11th, 12th and 13th are no exceptions
     last = 0 if number % 100 in (11, 12, 13) else number % 10

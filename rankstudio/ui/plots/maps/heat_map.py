@@ -177,11 +177,11 @@ class HeatMapPlot(Plot):
         self.add_layer(self.draw_map, 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:
-        """Call rows and columns otherwise; "" for rows whose labels say what they are."""
+        """Set what a row is and what a column is; "" for rows whose labels say what they are."""
         self._names = (row, column)
 
     def row_name(self) -> str:
-        """Return the name of the rows, as it is written beside their labels; "" where the labels say it."""
+        """Return what a row is, as it is written beside the labels; "" if the labels say it themselves."""
         return self._names[0] if any(self.row_labels) else ""
 
     def set_values(
@@ -208,17 +208,17 @@ class HeatMapPlot(Plot):
         self.mark_dirty()
 
     def select(self, row: int | None, column: int = 0) -> None:
-        """Outline a cell; None takes the outline away."""
+        """Outline the chosen cell, its row counted from the bottom; None removes the outline."""
         self.chosen = None if row is None else (row, column)
         self.mark_dirty()
 
     def inspect(self, row: int | None, column: int = 0) -> None:
-        """Outline another cell with dashes, as inspected; None takes the outline away."""
+        """Outline the inspected cell with dashes, its row counted from the bottom; None removes the outline."""
         self.inspected_cell = None if row is None else (row, column)
         self.mark_dirty()
 
     def mark_best(self, cell: tuple[int, int] | None) -> None:
-        """Mark the best cell; None marks none."""
+        """Mark the best cell, given as row (from the bottom) and column; None marks no cell."""
         self.best = cell
         self.mark_dirty()
 
@@ -293,12 +293,12 @@ class HeatMapPlot(Plot):
         return xs, ys
 
     def text_of(self, row: int, column: int) -> str:
-        """Return the value of a cell as it is written."""
+        """Return the value of a cell as a text with the decimals of the map."""
         value = self.values[row, column]
         return "" if np.isnan(value) else fixed(float(value), self._decimals)
 
     def cell_rect(self, frame: Frame, row: int, column: int) -> QRectF:
-        """Return the rectangle of a cell."""
+        """Return the rectangle of a cell in pixels; rows are counted from the bottom."""
         xs, ys = self.edges(frame)
         top = self.values.shape[0] - 1 - row  # rows are counted from the bottom
         return QRectF(
@@ -405,7 +405,7 @@ class HeatMapPlot(Plot):
         return header, rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Return the value of a cell."""
+        """Return the lines of the box on a cell: where it is, its value, and what the values measure."""
         text = self.text_of(*cell) or tr("no value")
         return [
             Line(self._where(*cell), text, bold=True),
@@ -413,7 +413,7 @@ class HeatMapPlot(Plot):
         ]
 
     def pick(self, cell: tuple[int, int]) -> None:
-        """Pick a cell, if it has a value."""
+        """Emit `picked` with the row and column of a cell, if it has a value."""
         if np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
@@ -458,7 +458,7 @@ class HeatMapPlot(Plot):
         return True
 
     def _where(self, row: int, column: int) -> str:
-        """Return a cell in words."""
+        """Return the row and column of a cell in words."""
         named = f"{self._names[0]} = " if self._names[0] else ""
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
@@ -490,7 +490,7 @@ class HeatMapPlot(Plot):
         return describe(sentences)
 
     def _said(self, row: int, column: int) -> str:
-        """Return value and place of a cell in words."""
+        """Return the value of a cell, and its row and column, in words."""
         return tr("{text_of} at {row}").format(
             text_of=self.text_of(row, column) or tr("no value"),
             row=self._where(row, column),
@@ -619,7 +619,7 @@ def outline(
     width: float,
     dash: tuple[float, ...] = (),
 ) -> None:
-    """Draw a frame around a cell."""
+    """Draw a frame around a cell, given as row (from the bottom) and column, in a color and width."""
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))

@@ -111,16 +111,17 @@ class SetMatrixPlot(Plot):
     def show_sets(
         self, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow], n_sets: int
     ) -> None:
-        """Show sets.
+        """Show feature sets.
 
         Parameters
         ----------
         columns : sequence of MatrixColumn
-            The most frequent first.
+            The features, the most frequent first.
         rows : sequence of MatrixRow
-            The best first; the selection is shown last where there is no room for all.
+            Some of the sets, the best first. If there is no room for all rows,
+            that of the shown selection is the last one.
         n_sets : int
-            Of which the rows are some.
+            Number of all sets that are as good as the best.
         """
         self.columns, self.rows, self.n_sets = tuple(columns), tuple(rows), n_sets
         if self.under_mouse is not None and self.under_mouse >= len(self.columns):
@@ -129,7 +130,7 @@ class SetMatrixPlot(Plot):
         self.mark_dirty()
 
     def show_nothing(self, reason: str) -> None:
-        """Show why there are no sets."""
+        """Show no sets, and a text on the reason."""
         self.placeholder = reason
         self.show_sets((), (), 0)
 
@@ -166,11 +167,14 @@ class SetMatrixPlot(Plot):
         return [*lines, Line(state)] if state else lines
 
     def feature_of(self, target: int) -> int:
-        """Return the id of a feature."""
+        """Return the id of the feature in the column at a position."""
         return self.columns[target].feature
 
     def pick(self, target: int) -> None:
-        """Ask something else of a feature."""
+        """Emit `picked` with the id of a feature; ``target`` is the position of its column.
+
+        The owner of the plot then requires the feature, excludes it, or neither.
+        """
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
@@ -254,7 +258,7 @@ class SetMatrixPlot(Plot):
         )
 
     def summary(self) -> str:
-        """Return the most frequent features."""
+        """Return in words which features are in most sets."""
         first = [
             f"{c.feature} {c.name} {percentage(c.share)}" for c in self.columns[:8]
         ]
@@ -279,7 +283,7 @@ class SetMatrixPlot(Plot):
         return trn("in one set", "in all {n:,} sets", self.n_sets).format(n=self.n_sets)
 
     def _pitch(self) -> float:
-        """Return how far columns are apart: they share a little more room than they need."""
+        """Return how many pixels columns are apart: all that is free, up to 1.7 times what they need."""
         available_width = max(1.0, self.width() - self._left() - _GAP)
         least = float(scaled(_COLUMN))
         count = max(1, min(len(self.columns), int(available_width / least)))
@@ -311,7 +315,7 @@ class SetMatrixPlot(Plot):
     # Drawing
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the text of an empty matrix: there are no axes."""
+        """Draw the text of an empty matrix; a matrix has no axes."""
         if self.is_empty():
             super()._draw_axes(painter, frame, colors)
 
