@@ -529,6 +529,7 @@ def _without_test_part(record: RunRecord) -> MeasuredRun:
 def _with_folds(
     result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]
 ) -> RunResult:
+    """Return a result with another plan and with other results of its folds, by their numbers."""
     return replace(
         result,
         plan=plan,

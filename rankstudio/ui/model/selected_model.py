@@ -733,9 +733,8 @@ class CurrentModel(QObject):
         )
 
     def _take(self, live: LivePath) -> None:
-        if (
-            self._requested is not None
-        ):  # else it is late: by now something else is shown
+        # Without a request, the path is late: by now something else is shown.
+        if self._requested is not None:
             self._live_path = live
             self.refresh()
 
@@ -753,6 +752,7 @@ class CurrentModel(QObject):
             self.recovered.emit(failure)
 
     def _forget_live(self) -> None:
+        """Forget the live path and its failure, and stop computing another one."""
         self._recover()
         self._requested = self._live_path = None
         if self._job is not None:

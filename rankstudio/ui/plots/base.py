@@ -273,7 +273,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Prepare the drawing of contents that were set since the last redraw."""
 
     def hit_test(self, point: QPointF) -> Any:
-        """Return what is at a pixel of the plot, such as a bar; None for nothing."""
+        """Return the target at a pixel of the plot, such as a bar; None without one."""
         return None
 
     def readout(self, target: Any) -> list[Line]:
@@ -342,7 +342,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pointed.emit(feature)
 
     def click(self, point: QPointF) -> None:
-        """Pick what is at a pixel, after a click; do nothing if there is nothing."""
+        """Pick the target at a pixel, such as a bar, after a click; do nothing without one."""
         target = self.hit_test(point)
         if target is not None:
             self.pick(target)

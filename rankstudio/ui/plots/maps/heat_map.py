@@ -171,17 +171,17 @@ class HeatMapPlot(Plot):
         self.chosen: tuple[int, int] | None = None
         self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
-        self._names = names  # what a row is, and what a column is
+        self._names = names  # of the rows and of the columns
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:
-        """Set what a row is and what a column is; "" for rows whose labels say what they are."""
+        """Set the names of rows and columns, such as "λ" and "k"; "" if the labels of rows say enough."""
         self._names = (row, column)
 
     def row_name(self) -> str:
-        """Return what a row is, as it is written beside the labels; "" if the labels say it themselves."""
+        """Return the name of the rows, as it is written beside their labels; "" if the labels say enough."""
         return self._names[0] if any(self.row_labels) else ""
 
     def set_values(
