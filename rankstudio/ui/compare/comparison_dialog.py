@@ -189,7 +189,7 @@ class ComparisonDialog(QDialog):
         return {key: key in ticked_runs for key in sorted(self._listed_runs)}
 
     def tick_data(self, offer: Offer) -> None:
-        """Tick an entry of the data; one that is not in the list yet is added at its end."""
+        """Tick an entry of the data, and scroll to it; one that is not in the list yet is added at its end."""
         keys = [
             self.data.item(row).data(Qt.ItemDataRole.UserRole)
             for row in range(self.data.count())
@@ -329,7 +329,8 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
-        # The ranker that each selector has by default (None chooses none), once each.
+        # The label of the model with which each selector ranks if no ranker is
+        # chosen (None), each label once.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]

@@ -294,9 +294,10 @@ class ComparisonRuns(Controller):
         )
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
-        """Return the open data, the data of a plan, the recently opened data and the sample.
+        """Return entries for the open data, the data of a plan, the recently opened data and the sample.
 
-        The data of the plan are ticked, or without a plan the open data.
+        ``path`` is the file of the plan. The data of the plan are ticked, or
+        without a plan the open data.
         """
         # Sources are the paths of data, or "sample". Studies and plans
         # (".toml") among the recently opened files are no data.

@@ -305,6 +305,7 @@ def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
 
     ``point`` is the position of the point on the curve.
     """
+    # `unpaired` is the reason why the run is not compared with the reference.
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part

@@ -87,7 +87,7 @@ class ComparisonScope:
         """Return the results of the finished ticked runs, by number, measured as the user has chosen now."""
         return self._complete_results(lambda record: self.measured.view(record).result)
 
-    def own(self) -> dict[int, RunResult]:
+    def own_results(self) -> dict[int, RunResult]:
         """Return the results of the finished ticked runs, by number, as the runs themselves were measured."""
         return self._complete_results(lambda record: record.result)
 
@@ -216,6 +216,8 @@ class PairedTests(Controller):
         self._tests: dict[Pair, PairedComparison] = {}
         # Each test is a job of its own on the worker. Other jobs, such as the
         # path of models that the slider needs, wait for one test at most.
+        # `_next_test` is called if the value of `_key` has changed after one of
+        # the signals `on`.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -364,6 +366,8 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
+        # Calls `_compare` while the view is visible and the value of `_key` has
+        # changed, and carries out the computation that it returns.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -398,7 +402,7 @@ class CurvesFeeder(Controller):
         group = self._scope.group()
         return self._scope.reference(group), self._scope.members(group)
 
-    def _by(self) -> tuple[By, Part]:
+    def _axis_and_part(self) -> tuple[By, Part]:
         """Return the quantity on the x axis, and the part of the data that is measured, "test" or "vali"."""
         x_key = self._view.by.value()
         if x_key == "test":
@@ -430,7 +434,7 @@ class CurvesFeeder(Controller):
         # with other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
-        return self._session.measure, reference, self._by(), measured, labels
+        return self._session.measure, reference, self._axis_and_part(), measured, labels
 
     def _compare(self) -> Computation | None:
         """Return the computation of the curves of the compared runs.
@@ -455,7 +459,7 @@ class CurvesFeeder(Controller):
         reference_position = (
             list(runs).index(reference) if reference is not None else None
         )
-        x_key, part = self._by()  # the x axis, and "test" or "vali"
+        x_key, part = self._axis_and_part()  # the x axis, and "test" or "vali"
         compute_curves = partial(
             run_curves,
             list(runs.values()),
@@ -523,6 +527,7 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
+        # `_update_view` is called if the value of `_key` has changed.
         self._view_demand = OnDemand(
             self,
             scope.worker,
@@ -635,6 +640,7 @@ class ViewFeeder(Controller):
                 record.dataset,
                 sealed,
             )
+        # `together` are the results of the ticked runs in the shown group.
         if self._views.folds.scope.value() == ALL:
             self._views.folds.show_runs(
                 self._scope.together(), self._scope.titles(), self._session.measure
@@ -733,10 +739,12 @@ class ViewFeeder(Controller):
         If there are none, show the reason.
         """
         # Published values are compared with what a run measured itself, by its
-        # own convention, which is what `own` returns.
+        # own convention, which is what `own_results` returns.
         shown_keys = self._scope.together()
         runs_by_key = {
-            key: run for key, run in self._scope.own().items() if key in shown_keys
+            key: run
+            for key, run in self._scope.own_results().items()
+            if key in shown_keys
         }
         sealed = {
             key
@@ -756,7 +764,7 @@ class ViewFeeder(Controller):
         sealed = self._session.sealed
         open_data = self._session.dataset
         shown_keys = self._scope.together()
-        runs = self._scope.own() if self._session.has_documents else {}
+        runs = self._scope.own_results() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
         # Only documents that are open can be measured by other conventions.
         with_data = {

@@ -219,6 +219,7 @@ class TableDialog(SavingDialog):
         self._enable()
         if self._table is None:
             return
+        # `text` of a format makes the text of its file; None for a binary format.
         as_text = self.shown.value() == "text"
         form = self.chosen_format
         try:
@@ -446,6 +447,8 @@ class TableController(QObject):
         self._dialog_parent = over
         self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
+        # Calls `_make` when the value of `_key` has changed, and carries out the
+        # computation that it returns.
         self._table_demand = OnDemand(
             self,
             scope.worker,

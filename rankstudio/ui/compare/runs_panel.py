@@ -243,6 +243,7 @@ def _best_means(
             means = {
                 row.key: mean for row in members if (mean := row.mean(name)) is not None
             }
+            # None if all means are equal, so that no run is better
             best_mean = best_of_several(means.values(), name)
             if best_mean is not None:
                 best_means |= dict.fromkeys(((key, name) for key in means), best_mean)
@@ -756,6 +757,8 @@ class RunsPanel(Panel):
 
         Columns without content, such as tests before there are any, are left out.
         """
+        # The properties that determine the columns; `_` are the columns that the
+        # user shows or hides, which the caller considers.
         (
             measures,
             chooser,
@@ -927,6 +930,7 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 
     Return "" for no link.
     """
+    # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
         return "", ""
     n_runs = len(group.partial)

@@ -239,6 +239,7 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
+    # `times` counts the folds that selected a feature.
     n_everywhere = sum(
         feature.times == len(stability.folds) for feature in stability.features
     )

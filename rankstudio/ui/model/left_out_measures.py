@@ -220,7 +220,9 @@ class LeftOutMeasures(QObject):
         Only one path is measured at a time. Its end calls this method again,
         until every shown path is measured.
         """
-        # No path is measured while a run works, which that would slow down.
+        # No path is measured while a run works, which that would slow down, or
+        # while left-out measures are not drawn (`shown`). A path has a state: its
+        # values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )
@@ -300,7 +302,7 @@ class LeftOutMeasures(QObject):
         record = view.record
         chosen = None  # number of the chosen combination of the run
         # None while all folds are shown
-        number = view.fold.number if view.fold is not None else None
+        shown_number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
                 yield model.plan, model.fold, model.path
@@ -315,7 +317,9 @@ class LeftOutMeasures(QObject):
         # The chosen combination comes first on every fold, then all others if
         # they are wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
-        folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
+        folds = [
+            fold for fold in record.dataset.folds if shown_number in (None, fold.number)
+        ]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
         n_combinations = len(record.combinations) if self._measures_all else 0
         pairs = [(fold, index) for fold in folds for index in range(n_combinations)]

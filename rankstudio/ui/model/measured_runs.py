@@ -449,6 +449,7 @@ class MeasuredRuns(QObject):
         requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
+        # The user can choose one of these measures, and one of these conventions.
         variants = [replace(measurement, measure=name) for name in OFFERED]
         variants += [replace(measurement, convention=key) for key in CONVENTIONS]
 

@@ -286,6 +286,7 @@ class CurrentModel(QObject):
     def by_protocol(self) -> SelectedModel | None:
         """The model that the shown run chose on this fold by validation; None without such a model."""
         view_without_model = replace(self._shown, model=None, inspection=None)
+        # NOTHING_CHOSEN stands for the values and the step that validation chose.
         chosen = self._chosen_by_validation(view_without_model)
         return (
             None

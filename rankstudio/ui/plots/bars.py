@@ -282,6 +282,8 @@ class BarsPlot(Plot):
 
         A pinned feature may win without the longest bar, or without a bar.
         """
+        # The bars are sorted, so the first one that is not the winner is the best
+        # other one.
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]

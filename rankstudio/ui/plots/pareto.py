@@ -700,8 +700,8 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
         _RING_RADIUS + 20,
         _RING_RADIUS + 32,
     ):
-        # Centered, with an end near the point, and beside the point: each below
-        # and above.
+        # Centered, with an end near the point (6 pixels beyond it), and beside
+        # the point: each below and above.
         left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
         boxes += [
             QRectF(left_edge, top, w, h)

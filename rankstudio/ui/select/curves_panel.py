@@ -675,6 +675,8 @@ class CurvesPanel(Panel):
             (self.validation_plot, 1),
             spacing=12,
         )
+        # Rows of controls: the caption with a button; what the user can ask for in
+        # addition; and the slider with the choice of the view.
         self._foot = fill(
             QHBoxLayout(), (self._below, 1), self.smallest_button, spacing=8
         )
@@ -718,6 +720,7 @@ class CurvesPanel(Panel):
         self.smallest_button.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
+        # Aligned plots begin at the same horizontal pixel.
         self.criterion_plot.aligned = self.validation_plot
         self.validation_plot.aligned = self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)

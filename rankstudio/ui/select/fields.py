@@ -341,6 +341,7 @@ class HintedLineEdit(QLineEdit):
                 QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self
             )
             painter.setPen(self.palette().text().color())
+            # 12 pixels from the left edge, and 10 from the right one
             painter.drawText(
                 self.rect().adjusted(12, 0, -10, 0), LEFT, self.shown_text()
             )
@@ -839,6 +840,7 @@ class FeatureChip(QFrame):
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
         painter.setPen(colors.q("muted"))
+        # 26 pixels at the right are for the cross
         painter.drawText(self.rect().adjusted(8, 0, -26, 0), LEFT, f"{self.feature_id}")
         painter.setPen(colors.q("text"))
         painter.drawText(self.name_room(), LEFT, self.shown_name())

@@ -439,8 +439,10 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
-        """Lay out the parameters of method, ranker and protocol below each other."""
+        """Lay out the fields of method, ranker and protocol, with texts on them, below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
+        # The sections have the parameters of the method, of its own ranking model,
+        # and of the final ranker.
         column = QVBoxLayout(self._page)
         fill(
             column,

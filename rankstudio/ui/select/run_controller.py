@@ -374,6 +374,7 @@ class RunController(PageController):
     def _draw_live(self, model: SelectedModel) -> None:
         """Draw the path of a model that no run has: the chosen (LIVE) or the inspected one (PROBE)."""
         path = model.path
+        # its validation measures, and left-out ones as far as they are computed
         measures = self._paths.with_left_out(path)
         view = self._current.shown
         key, label = (
@@ -446,6 +447,7 @@ class RunController(PageController):
         if fold is None:
             mean = self._paths.mean(record, combination)
             if mean is not None:
+                # `across` has the mean of a measure over the folds, and its interval.
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(
                     combination, mean.x_values, mean.criterion.mean, means

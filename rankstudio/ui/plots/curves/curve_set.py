@@ -509,10 +509,10 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    It lies ``dx`` points to the right and ``dy`` curves further than the
-    inspected point, or without one than the chosen one; at an end, it stays
-    there. Without either, it is the first point of the first curve. Return None
-    without points.
+    The way begins at the inspected point, or else at the chosen one. It leads
+    ``dx`` points to the right and ``dy`` curves on in the order of the family,
+    and ends at the last one at most. Without a point to begin with, the result
+    is the first point of the first curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice

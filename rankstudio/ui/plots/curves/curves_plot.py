@@ -501,7 +501,7 @@ class CurvesPlot(Plot):
         if self.confirms and self.hit_test(event.position()) is not None:
             super().mouseDoubleClickEvent(event)
             return
-        self._pressed = None
+        self._pressed = None  # so that the second release is no further click
         self.reset_zoom()
         event.accept()
 
@@ -584,6 +584,7 @@ class CurvesPlot(Plot):
             )
             chosen = self.family.points(self.family.chosen_key, one_curve=True)
             self.box.say(lines, position, self.frame().pixels(*chosen))
+        # A line without a value only says what x is.
         elif (line := self._value_lines(x)[0]).value:
             position = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
             self.box.say(

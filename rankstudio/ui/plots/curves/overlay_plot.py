@@ -730,9 +730,10 @@ def draw_point(
     for point, dash in rings:
         if point is None:
             continue
-        curve = plot.curves[point[0]]
+        number, i = point  # positions of the curve, and of the point on it
+        curve = plot.curves[number]
         line_style = curve.look(colors)
-        center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
+        center = frame.point(float(curve.x[i]), float(curve.y[i]))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(line_style.color)
         painter.drawEllipse(center, _POINT_RADIUS, _POINT_RADIUS)
@@ -832,6 +833,7 @@ def _name_boxes(
         )
         for curve in plot.curves
     ]
+    # `flow` returns for each name its horizontal pixel and its row.
     for curve, name_width, (x, row) in zip(
         plot.curves, widths, flow(widths, room, _NAME_SPACING), strict=True
     ):
@@ -855,12 +857,14 @@ def shown_names(
     Names are left out from the end until that text fits behind the last one.
     With all names shown, the text is "".
     """
+    # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         last_box = boxes[-1][1]
+        # One name stays even if the text does not fit behind it.
         ends_at = last_box.right() + _NAME_SPACING + text_width
         if ends_at <= width - 8 or len(boxes) == 1:
             return (

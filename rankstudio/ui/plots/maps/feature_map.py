@@ -262,7 +262,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
 
     def figure(self) -> MapFigure:
-        """Return the map as a figure; the names of the model's features begin with their ranks."""
+        """Return the map as a figure for print; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
         if matrix is None:

@@ -362,13 +362,15 @@ class HeatMapPlot(Plot):
         return not bool(np.isfinite(self.values).any())
 
     def figure(self) -> MapFigure:
-        """Return the map as a figure, its rows from the top, with the chosen and the best cell marked.
+        """Return the map as a figure for print, its rows from the top, with the chosen and the best cell marked.
 
         If all values are equal, the bar of colors has one number, in the middle.
         """
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
+        # The cells of the map have their rows from the bottom, those of a figure
+        # from the top.
         cells = {tr("chosen"): self.chosen, tr("best"): self.best}
         marks = {
             label: (n - 1 - cell[0], cell[1])
