@@ -307,7 +307,7 @@ class Pipelines:
         return max(records, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
-        """Return whether a run is finished and comparable with one of the session's plan.
+        """Return whether a run is finished and comparable with a run of the session's plan.
 
         It has the same data, folds and measure then.
         """

@@ -699,10 +699,9 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is
-            # asked for; a quick one of the same fold and plan is shown on the
-            # way.
-            # More documents than a shard has take seconds.
+            # A path on more documents than a shard has takes seconds, and is
+            # abandoned as soon as another one is asked for. A quick path of the
+            # same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow

@@ -664,8 +664,8 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
     # The group rule says how the method treats groups; it is "" for a method
-    # that cannot select groups, and then the reason is shown.
-    # `len` is the number of groups.
+    # that cannot select groups, and then the reason is shown, which depends on
+    # the number of groups.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

@@ -499,13 +499,12 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     beside_box = placed_name[2] if placed_name is not None else None
     for ground in (beside_box, _smallest_room(family, frame)):
         if ground is not None:
-            spans = (
-                (ground.left(), ground.right(), _GRAIN),
-                (ground.top(), ground.bottom(), _GRAIN),
-            )
+            # the grid of points in the box, each of them repeated
+            columns = np.arange(ground.left(), ground.right(), _GRAIN)
+            rows = np.arange(ground.top(), ground.bottom(), _GRAIN)
             x, y = (
                 np.repeat(axis, _POINTS_PER_TEXT_POINT)
-                for axis in np.meshgrid(*(np.arange(*span) for span in spans))
+                for axis in np.meshgrid(columns, rows)
             )
             points = np.append(points[0], x), np.append(points[1], y)
     return points

@@ -102,15 +102,15 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     )
 
 
-_LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
-_LEAST_LABEL = 48.0  # pixels with which a label that is cut still says something
+_MIN_CELLS_WIDTH = 44.0  # pixels for the cells, for which long labels are cut
+_MIN_LABEL_WIDTH = 48.0  # pixels with which a label that is cut still says something
 LEAST_WITH_GAP = 6
 """Pixels of a cell, from which on there is one between it and the next."""
 NAME_WIDTH = 15.0
 """Pixels that the name of the rows takes, beside their labels."""
 _SHADES = 64
 _TITLE_HEIGHT = 18
-_LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
+_MIN_TURNED_LETTERS = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
@@ -352,8 +352,10 @@ class HeatMapPlot(Plot):
         left_edge += NAME_WIDTH if self.row_name() else 0.0
         # Labels that leave too little width to the cells are cut at half the
         # width. If that is too little to be read, they are left out.
-        if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
-            left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
+        if left_edge > _MIN_LABEL_WIDTH and area.right() - left_edge < _MIN_CELLS_WIDTH:
+            left_edge = (
+                area.right() / 2 if area.right() / 2 >= _MIN_LABEL_WIDTH else AIR
+            )
         area.setLeft(round(left_edge))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
@@ -573,15 +575,15 @@ def _draw_labels(
     # middle.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
-    painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
+    painter.rotate(0 if len(plot.row_name()) < _MIN_TURNED_LETTERS else -90)
     metrics = QFontMetricsF(font(TINY))
     middle = frame.area.center().y()
-    # cut at the left, as a symbol stands at the end of the name
-    height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
-    name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
-    # `height` is the length of the text, in the turned system of the painter.
+    # The pixels that the name has along the map, centered at its middle. It is
+    # cut at the left, as a symbol stands at the end of the name.
+    length = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
+    name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, length)
     painter.drawText(
-        QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name
+        QRectF(-length / 2, -9, length, 18), Qt.AlignmentFlag.AlignCenter, name
     )
     painter.restore()
     xs, ys = plot.edges(frame)
