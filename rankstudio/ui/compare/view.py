@@ -57,6 +57,7 @@ class View(QWidget):
         self._caption = ""
         # widgets of the view that the panel shows in its header
         self.tools: tuple[QWidget, ...] = ()
+        # a message above the contents
         self.hint = named(Notice(theme), "view-hint")
         bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
         self.body = fill(QVBoxLayout(self), bar, margins=(0, 0, 0, 0), spacing=0)

@@ -505,7 +505,9 @@ class CurrentModel(QObject):
             return None
         if record.combination_of(values) is not None:
             return None
-        return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
+        # the plan with the measures and the convention in use
+        measured_plan = self._session.measurement(plan).plan(plan)
+        return PathWanted(measured_plan, view.fold, values)
 
     def _run_on_open_data(self) -> RunRecord | None:
         """Return the shown run if it belongs to the open data; None for a run on other data."""
@@ -525,6 +527,7 @@ class CurrentModel(QObject):
         axes, as those of another plan, do not count; None is returned if
         neither do.
         """
+        # The values and the position of the step that validation chose.
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
         choice = self._session.choice if choice is None else choice
@@ -617,7 +620,9 @@ class CurrentModel(QObject):
             values = values or _middle_values(plan.axes)
         if values is None:
             return None
-        return PathWanted(self._session.measurement(plan).plan(plan), fold, values)
+        # the plan with the measures and the convention in use
+        measured_plan = self._session.measurement(plan).plan(plan)
+        return PathWanted(measured_plan, fold, values)
 
     def _from_run(self, view: Shown) -> SelectedModel | None:
         """Return the chosen model; None if the shown run does not have its path."""

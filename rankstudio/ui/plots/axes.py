@@ -162,9 +162,9 @@ class Axes:
         Parameters
         ----------
         size : QSizeF
-            Of the whole drawing, in logical pixels.
+            Size of the whole drawing, in logical pixels.
         x_range, y_range : tuple of float
-            The data to show.
+            Values at both ends of the axes.
         """
         # The height decides on the ticks of y. The width of their texts then
         # decides how much of the width remains. AIR are a few pixels.

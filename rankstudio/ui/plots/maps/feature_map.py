@@ -224,6 +224,7 @@ class FeatureMapPlot(HeatMapPlot):
             if row.rank
         ]
         left = max(widths, default=0.0) + 2 * AIR
+        # the title of the color bar begins 2 pixels to the left of it
         title = metrics.horizontalAdvance(self.shown.title) - 2
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title

@@ -299,6 +299,7 @@ class SetMatrixPlot(Plot):
 
     def _shown_rows(self) -> list[MatrixRow]:
         """Return the sets for which there is room, among them the shown selection (``own``)."""
+        # the pixels of the head, of the bars below the rows, and of their numbers
         around_rows = (
             scaled(_HEAD_HEIGHT)
             + scaled(_MAX_BAR_HEIGHT)
