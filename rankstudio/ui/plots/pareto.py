@@ -573,8 +573,9 @@ def draw_band_name(
         _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
     )
     names = names_of_rules[plot.marks.rule]
+    # 30 pixels are for the small box before the name
     available_width = frame.outer.width() - title_width - 30
-    # the longest name that has room
+    # The first name that has room; a longer one comes before a shorter one.
     text = next(
         (
             name

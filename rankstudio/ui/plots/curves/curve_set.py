@@ -89,7 +89,7 @@ class Band:
         """Name of the band: "mean" over folds, or that of permuted labels."""
         return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
-    def at(self, x: float) -> tuple[float, float, float] | None:
+    def interval_at(self, x: float) -> tuple[float, float, float] | None:
         """Return the mean, the lower and the upper end at x; None if the band has no point at x."""
         indices = np.flatnonzero(self.xs == x)
         if indices.size == 0:
@@ -390,7 +390,7 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     band = family.band
     mark = family.smallest
     # The band has no values where no fold has the point x.
-    if band is not None and (band_values := band.at(x)) is not None:
+    if band is not None and (band_values := band.interval_at(x)) is not None:
         mean, low, high = (f"{v:.{DECIMALS}f}" for v in band_values)
         p = band.p_at(x)
         interval = f"{low} – {high}"
@@ -496,7 +496,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
             *(column.get(x, missing) for column in columns),
         ]
         if band is not None:
-            row += list(band.at(x) or (missing,) * 3)  # mean, low and high
+            row += list(band.interval_at(x) or (missing,) * 3)  # mean, low and high
             row += (
                 []
                 if band.p_values is None
@@ -594,7 +594,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         )
         # None without a band, and where it has no point at x; p only for
         # permuted labels
-        band_values = band and band.at(x)
+        band_values = band and band.interval_at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:
             text = tr(

@@ -36,19 +36,19 @@ _NUMBER_HEIGHT = 16.0  # pixels of a number's height
 
 @dataclass(frozen=True)
 class ColorBar:
-    """Where a bar is, and what is written at it.
+    """A bar of colors beside a map: its box, its numbers and its title.
 
     Attributes
     ----------
-    at : QRectF
-        Of the bar, its numbers not counted.
+    box : QRectF
+        Box of the bar, without its numbers.
     ticks : sequence of (float, str)
-        Shares of the height, from 0 at the bottom, and what is written there.
+        Shares of the height, from 0 at the bottom, and the texts beside them.
     title : str
         What the colours measure, above the bar; "" where that is said elsewhere.
     """
 
-    at: QRectF
+    box: QRectF
     ticks: Sequence[tuple[float, str]]
     title: str = ""
 
@@ -70,7 +70,7 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     """
     # The gradient is made of 17 shades, from the color of the least value at
     # the bottom.
-    rect = bar.at
+    rect = bar.box
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
         np.linspace(0, 1, _N_STOPS), viridis(np.linspace(0, 1, _N_STOPS)), strict=True
@@ -82,7 +82,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
     # A tick is a share of the bar's height, and the text of a number. An inner
-    # number is written if it is a line's height away from both ends.
+    # number is written if it is a line's height away from both ends. Each text
+    # has a box 120 pixels wide.
     n_lines = rect.height() / _NUMBER_HEIGHT
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
