@@ -65,9 +65,9 @@ class Axes:
     Attributes
     ----------
     title : str
-        What the y axis measures, at the top left.
+        Name of the quantity of the y axis, at the top left.
     x_label : str
-        What the x axis measures, below it.
+        Name of the quantity of the x axis, below it.
     integer_x : bool
         Whether x counts something.
     x_air : float
@@ -78,10 +78,10 @@ class Axes:
     log_y : bool
         Whether equal heights are equal ratios.
     short : str
-        What stands for the title where there is no room for it.
+        A shorter title, for a plot without room for the title; "" for none.
     grid : tuple of float
-        Values of the parameter on the x axis, ascending, where the ticks are;
-        empty where x is no parameter.
+        Values of the parameter on the x axis, ascending, which have the ticks;
+        empty if x is no parameter.
     log_sizes : bool
         Whether x counts something from 1, and equal widths are equal ratios.
     """

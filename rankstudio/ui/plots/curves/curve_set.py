@@ -73,9 +73,10 @@ class Band:
     Attributes
     ----------
     xs, mean, low, high : ndarray
+        The x of each point, the mean, and both ends of the interval.
     p_values : ndarray or None
-        Where it is the permuted criterion: how often that is as good as the
-        observed one.
+        Share of permutations of the labels that are as good as the observed
+        criterion, for a band over permutations; None for a band over folds.
     """
 
     xs: Floats
@@ -117,10 +118,12 @@ class SmallestMark:
     Attributes
     ----------
     key : hashable
-        Of the curve.
+        Key of the curve.
     x : float
+        The x of the model on the curve.
     difference, p : float
-        Its measure less that of the best model, and the p of that difference.
+        The measure of the model minus that of the best one, and the p-value of
+        this difference.
     """
 
     key: Hashable
@@ -141,9 +144,9 @@ class CurveSet:
     Parameters
     ----------
     keys : sequence of hashable
-        One a curve, in their order: indices of λ.
+        A key for each curve, in the order of their colors.
     labels : sequence of str
-        As the values are listed: "λ = 2⁶".
+        The label of each curve, such as "λ = 2⁶".
 
     Attributes
     ----------

@@ -68,22 +68,23 @@ class OverlaidCurve:
     Attributes
     ----------
     key : int
-        The run's number: its colour, dash and marker.
+        Number of the run, which decides its color, dash and marker.
     label : str
     x, y : ndarray of shape (K,)
     notes : tuple of str
-        What is said of each point besides its values: "k = 4 · λ = 2⁶".
+        A text on each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
-        To the reference, and half the length of the interval; NaN where there is none.
+        Difference of each point to the reference, and half the length of its
+        interval; NaN without one.
     dash : tuple of float, optional
-        Of the line, where it is not that of its line_style.
+        Dash of the line, in place of that of the run's number.
     name : str
-        At its end; "" for the label.
+        Name at the end of the curve; "" for the label.
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        Of the reference: half the length of the interval of the difference to
-        its own model.
+        For the reference: half the length of the interval of each point's
+        difference to the reference's own model; None for any other run.
     """
 
     key: int
@@ -129,7 +130,7 @@ class OverlayPlot(Plot):
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
     least_height : float
-        In pixels, that the names leave to the curves; else they are not drawn.
+        Height in pixels that the curves need; names that leave less are not drawn.
     one_band : bool
         Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool

@@ -57,10 +57,10 @@ class MapFeature:
     Attributes
     ----------
     feature_id : int
-        1-based.
+        Id of the feature, from 1.
     name : str
     rank : int
-        As which one the model has it, from 1; 0 where it has not.
+        Position at which the model selected the feature, from 1; 0 if it did not.
     """
 
     feature_id: int
@@ -77,9 +77,9 @@ class ColumnGroup:
     label : str
         "run 2".
     category : int
-        Of its colour.
+        Number of the color of the group.
     size : int
-        How many columns it has.
+        Number of columns of the group.
     """
 
     label: str
@@ -94,22 +94,22 @@ class MapValues:
     Attributes
     ----------
     values : ndarray of shape (R, C)
-        Rows from top to bottom; NaN where there is none.
+        The rows are from top to bottom; NaN for a cell without a value.
     columns : tuple of str of length C
-        What a column is, in the box with values: "fold 2 of run 1".
+        Name of each column in the box of values: "fold 2 of run 1".
     ticks : tuple of str of length C
-        What is written under it; "" for nothing.
+        Text under each column; "" for none.
     limits : pair of float
-        The values of the darkest and the brightest colour.
+        The values of the darkest and the brightest color.
     title : str
-        What the colours measure, over their bar.
+        Name of the values, above the bar of colors.
     bar : tuple of (float, str)
-        Values and texts beside it.
+        Values beside the bar of colors, with their texts.
     texts : tuple of tuple of str
-        What each cell says in the box with values.
+        Text of each cell in the box of values.
     x_label : str
     groups : tuple of ColumnGroup
-        Empty where columns have none.
+        Groups of columns, from left to right; empty if there are none.
     square : bool
         Whether the map is as wide as high, as its columns are its rows.
     """

@@ -45,7 +45,7 @@ class ColorBar:
     ticks : sequence of (float, str)
         Shares of the height, from 0 at the bottom, and the texts beside them.
     title : str
-        What the colours measure, above the bar; "" where that is said elsewhere.
+        Name of the values, above the bar; "" if it stands elsewhere.
     """
 
     box: QRectF

@@ -43,10 +43,10 @@ class MatrixColumn:
     Attributes
     ----------
     feature : int
-        Id.
+        Id of the feature.
     name : str
     share : float
-        Of all sets, that have it.
+        Share of all sets that have the feature.
     selected : bool
         Whether it is in the shown selection.
     wanted : int
