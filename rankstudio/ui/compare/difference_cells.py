@@ -258,8 +258,9 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
-        # The comparison of the run with its reference; its `found` is the paired
-        # test, once it is computed. A role without a text is shown as it is.
+        # The comparison of the run with its reference; its `found` is the
+        # paired test, once it is computed. A role without a text is shown as it
+        # is.
         run = self._compared(row.key)
         return (
             ""

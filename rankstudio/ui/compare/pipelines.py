@@ -122,10 +122,10 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        ``selector`` is the key of the method, and ``ranker`` that of the ranker.
-        The form is the Select page, with the plan of the session. All its
-        parameters are taken over if it has the same method, and those of its
-        ranker if it has the same pair of method and ranker.
+        ``selector`` is the key of the method, and ``ranker`` that of the
+        ranker. The form is the Select page, with the plan of the session. All
+        its parameters are taken over if it has the same method, and those of
+        its ranker if it has the same pair of method and ranker.
 
         Raises
         ------

@@ -757,8 +757,8 @@ class RunsPanel(Panel):
 
         Columns without content, such as tests before there are any, are left out.
         """
-        # The properties that determine the columns; `_` are the columns that the
-        # user shows or hides, which the caller considers.
+        # The properties that determine the columns; `_` are the columns that
+        # the user shows or hides, which the caller considers.
         (
             measures,
             chooser,

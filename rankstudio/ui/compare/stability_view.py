@@ -67,8 +67,8 @@ class StabilityView(View):
                 "Values of the map: share of common features, or similarity corrected for chance"
             ),
         )
-        # A map with the folds on both axes; the value of each cell is written in
-        # it. The colors go from a similarity of 0 to one of 1.
+        # A map with the folds on both axes; the value of each cell is written
+        # in it. The colors go from a similarity of 0 to one of 1.
         self.plot = HeatMapPlot(
             theme,
             tr("similarity"),
@@ -145,8 +145,8 @@ class StabilityView(View):
         super().resizeEvent(event)
         has_room = self.width() >= scaled(_MIN_WIDTH_WITH_MAP)
         self.plot.setVisible(has_room)
-        # The choice of the index is in the panel's header, which has the tools of
-        # the shown view only.
+        # The choice of the index is in the panel's header, which has the tools
+        # of the shown view only.
         self.index.setVisible(has_room and not self.isHidden())
         # A third of the view, within limits.
         self._index_area.setFixedWidth(

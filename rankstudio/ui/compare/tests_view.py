@@ -89,8 +89,8 @@ class TestsView(View):
         # The reference alone is no comparison.
         self.table.set_rows(rows if len(rows) > 1 else ())
         # A narrow table hides columns, one group after the other. The column
-        # "differs" contains the reasons why runs are left out: with such runs it
-        # is hidden last.
+        # "differs" contains the reasons why runs are left out: with such runs
+        # it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
         # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(

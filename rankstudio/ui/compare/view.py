@@ -71,8 +71,8 @@ class View(QWidget):
     ) -> Segmented:
         """Add a choice to the panel's header, and return it.
 
-        ``options`` are pairs of value and label. ``name`` is the name for screen
-        readers, and ``object_name`` that of the widget.
+        ``options`` are pairs of value and label. ``name`` is the name for
+        screen readers, and ``object_name`` that of the widget.
         """
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)

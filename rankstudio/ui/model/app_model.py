@@ -283,8 +283,8 @@ class Models(QObject):
             Called with the records whose recorded data are this dataset; with
             an empty list if that cannot be found out.
         """
-        # `recorded` are the name and checksums of a run's data in the study; None
-        # for a run whose data are open.
+        # `recorded` are the name and checksums of a run's data in the study;
+        # None for a run whose data are open.
         candidates = tuple(
             {record.recorded for record in records if record.recorded is not None}
         )

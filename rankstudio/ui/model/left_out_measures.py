@@ -193,8 +193,8 @@ class LeftOutMeasures(QObject):
         """
         if not self._measured_by_steps or not self.shown:
             return {}
-        # A path may be measured in several ways, by conventions and measures; the
-        # one in use counts.
+        # A path may be measured in several ways, by conventions and measures;
+        # the one in use counts.
         state = self._measured_by_steps.get(path.steps, {}).get(self._way_of_measuring)
         if state is None or (complete and not state.whole):
             return {}
@@ -221,8 +221,8 @@ class LeftOutMeasures(QObject):
         until every shown path is measured.
         """
         # No path is measured while a run works, which that would slow down, or
-        # while left-out measures are not drawn (`shown`). A path has a state: its
-        # values so far.
+        # while left-out measures are not drawn (`shown`). A path has a state:
+        # its values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )

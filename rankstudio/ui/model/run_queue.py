@@ -139,8 +139,9 @@ class Runs(QObject):
         super().__init__(parent)
         self._worker = worker
         self._study_store = study_store
-        # The usual function that carries out a run, and one that returns another
-        # such function, for the processes or the cluster that the user chose.
+        # The usual function that carries out a run, and one that returns
+        # another such function, for the processes or the cluster that the user
+        # chose.
         self._runner = runner
         self._other_runner = other_runner
         # Listed runs by number, and the jobs of those that have not ended.

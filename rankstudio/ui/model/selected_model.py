@@ -249,8 +249,8 @@ class CurrentModel(QObject):
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
         # `_probe` computes paths of inspected models. `_shown` is what the
-        # pages show. Either `_test_measures` has the test measures of its model,
-        # or `_untested_reason` says why there are none.
+        # pages show. Either `_test_measures` has the test measures of its
+        # model, or `_untested_reason` says why there are none.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -630,9 +630,9 @@ class CurrentModel(QObject):
 
     def _model_of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The position, among the combinations of the plan, of the values that the
-        # choice means. Without chosen values, these are those that validation
-        # chose.
+        # The position, among the combinations of the plan, of the values that
+        # the choice means. Without chosen values, these are those that
+        # validation chose.
         record = view.record
         fold = view.fold
         values = self._values_on_axes(view, choice)
@@ -723,8 +723,8 @@ class CurrentModel(QObject):
             else tr("Computing the path")
         )
 
-        # `work` is called on the worker; `_take` gets the path, and `end` the end
-        # of the job.
+        # `work` is called on the worker; `_take` gets the path, and `end` the
+        # end of the job.
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 
@@ -770,8 +770,8 @@ class CurrentModel(QObject):
         Emit `changed` and `tested`, and `tested` once more when measures arrive.
         """
         # The run has test measures of its chosen models. Other models can be
-        # tested only with their documents open; else `_untested_reason` says why
-        # not.
+        # tested only with their documents open; else `_untested_reason` says
+        # why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test_measures = self._known_test()

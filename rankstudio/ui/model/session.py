@@ -403,8 +403,8 @@ class Session(QObject):
         validation chose), and ``step`` its coordinate on the path (None for the
         best).
         """
-        # Consecutive changes of the series "slider" are undone together, those of
-        # the series "" one by one.
+        # Consecutive changes of the series "slider" are undone together, those
+        # of the series "" one by one.
         choice = Choice(values, step)
         self._do(
             replace(self._state, choice=choice),
@@ -542,8 +542,8 @@ class Session(QObject):
         picked with it. If the picked convention is dropped, each run is
         measured by its own convention again, so `measureChanged` is emitted.
         """
-        # `_convention` is the picked one; None follows the plan, so that one equal
-        # to the plan's is needless.
+        # `_convention` is the picked one; None follows the plan, so that one
+        # equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked

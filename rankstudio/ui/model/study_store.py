@@ -95,9 +95,9 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        # Functions that write what the window requested, not yet called. The lock
-        # is held from the removal of such a note until it is written, so that no
-        # study is closed in between.
+        # Functions that write what the window requested, not yet called. The
+        # lock is held from the removal of such a note until it is written, so
+        # that no study is closed in between.
         self._writing = threading.Lock()
         self._notes: deque[Callable[[], None]] = deque()
 

@@ -241,8 +241,8 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # The form is the plan of the Select page. If it has the title of the run,
-        # the text calls it "changed" instead.
+        # The form is the plan of the Select page. If it has the title of the
+        # run, the text calls it "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

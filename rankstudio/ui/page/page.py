@@ -112,8 +112,8 @@ class Page(QWidget):
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        # Controllers of all pages are passed in; a controller belongs to the page
-        # that contains its first panel.
+        # Controllers of all pages are passed in; a controller belongs to the
+        # page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers

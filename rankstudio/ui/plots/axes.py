@@ -107,8 +107,8 @@ class Axes:
 
         ``y_range`` has the values at both ends of the axis.
         """
-        # The last argument of `nice_ticks` and `log_ticks` is the number of ticks
-        # that have room.
+        # The last argument of `nice_ticks` and `log_ticks` is the number of
+        # ticks that have room.
         if not self.show_y:
             return []
         if self.log_y:

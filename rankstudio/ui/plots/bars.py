@@ -176,8 +176,8 @@ class BarsPlot(Plot):
         high = max(values)
         upper_end = high if high > low else low + 1.0
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
-        # The numbers of the y axis get the same width each time; only numbers of
-        # many digits get more.
+        # The numbers of the y axis get the same width each time; only numbers
+        # of many digits get more.
         frame.area.setLeft(max(_SCALE_WIDTH, frame.area.left()))
         return frame
 
@@ -282,8 +282,8 @@ class BarsPlot(Plot):
 
         A pinned feature may win without the longest bar, or without a bar.
         """
-        # The bars are sorted, so the first one that is not the winner is the best
-        # other one.
+        # The bars are sorted, so the first one that is not the winner is the
+        # best other one.
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]

@@ -135,8 +135,8 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
-        # This label has the text of the title, so that its underline is below the
-        # term; the text itself is drawn by the plot.
+        # This label has the text of the title, so that its underline is below
+        # the term; the text itself is drawn by the plot.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)

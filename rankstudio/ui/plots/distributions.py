@@ -98,8 +98,8 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # The values `xs` of a density are in ascending order. A single value gets
-        # a range around it. Above the highest density are 6 % of air.
+        # The values `xs` of a density are in ascending order. A single value
+        # gets a range around it. Above the highest density are 6 % of air.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -135,8 +135,9 @@ class DensityPlot(Plot):
         of each entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
-        # Widths of a swatch and of the gap between entries, in pixels: first the
-        # usual ones; the narrow ones if the legend takes too much of the height.
+        # Widths of a swatch and of the gap between entries, in pixels: first
+        # the usual ones; the narrow ones if the legend takes too much of the
+        # height.
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH_WIDTH, [], 1
         for swatch, gap in ((_SWATCH_WIDTH, _ENTRY_GAP), _NARROW_SWATCH_AND_GAP):
             widths = [
@@ -354,9 +355,9 @@ class DensityPlot(Plot):
         """Draw the legend above the curves: the swatch and the label of each class."""
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
-        # The legend begins above the bars of zeros, which stand in a strip at the
-        # left of the curves. It has room in the plot area of a plot without legend
-        # and bars.
+        # The legend begins above the bars of zeros, which stand in a strip at
+        # the left of the curves. It has room in the plot area of a plot without
+        # legend and bars.
         strip = self._zeros_width(frame.outer.width())
         swatch, spots, rows = self.legend_spots(
             super().frame_for(frame.outer.size()).area.size()

@@ -173,9 +173,9 @@ class ParetoPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and a range of worths that contains the front and its levels."""
-        # A level is the least worth that is not clearly worse than the best. The
-        # front and its levels are in sight in any case; of other models, a few
-        # extreme worths may be cut off.
+        # A level is the least worth that is not clearly worse than the best.
+        # The front and its levels are in sight in any case; of other models, a
+        # few extreme worths may be cut off.
         xs, ys = self.sizes_and_worths
         smallest = float(xs.min())
         greatest = float(xs.max())
@@ -303,7 +303,8 @@ class ParetoPlot(Plot):
     def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a model and of the best model, which the box of values should not hide.
 
-        ``target`` is the position of the first model; the result is two arrays, x and y.
+        ``target`` is the position of the first model; the result is two arrays,
+        x and y.
         """
         best = self.marks.best if self.marks is not None else target
         # one marker if the target is the best

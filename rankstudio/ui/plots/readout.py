@@ -171,8 +171,8 @@ class ValueBox(QWidget):
         y = point.y()
         w = size.width()
         h = size.height()
-        # Right and left of the anchor, some pixels away: below it, above it, beside
-        # it, and near the plot's bottom and top.
+        # Right and left of the anchor, some pixels away: below it, above it,
+        # beside it, and near the plot's bottom and top.
         tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         corners = [
             (left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops

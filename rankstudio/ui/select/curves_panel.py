@@ -605,8 +605,8 @@ class CurvesPanel(Panel):
         """Show another measure, by its name such as "NDCG@10": draw all curves and marks of it."""
         self._measure = name
 
-        # The plot shows the validation measure or, for data without a validation
-        # part, the measure on left-out queries or pairs.
+        # The plot shows the validation measure or, for data without a
+        # validation part, the measure on left-out queries or pairs.
         left_out = (
             tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
         )
@@ -675,8 +675,8 @@ class CurvesPanel(Panel):
             (self.validation_plot, 1),
             spacing=12,
         )
-        # Rows of controls: the caption with a button; what the user can ask for in
-        # addition; and the slider with the choice of the view.
+        # Rows of controls: the caption with a button; what the user can ask for
+        # in addition; and the slider with the choice of the view.
         self._foot = fill(
             QHBoxLayout(), (self._below, 1), self.smallest_button, spacing=8
         )
@@ -873,8 +873,8 @@ class CurvesPanel(Panel):
 
     def _draw_band(self) -> None:
         """Draw the interval over the folds around the mean of the chosen path, in both plots."""
-        # `_band` has the k of each model, the mean and the ends of the criterion,
-        # and the same three of each measure by its name.
+        # `_band` has the k of each model, the mean and the ends of the
+        # criterion, and the same three of each measure by its name.
         if self._band is None:
             return
         ks, (mean, low, high), validation = self._band

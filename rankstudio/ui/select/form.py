@@ -441,8 +441,8 @@ class MethodForm(Panel):
     def _lay_out(self) -> None:
         """Lay out the fields of method, ranker and protocol, with texts on them, below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
-        # The sections have the parameters of the method, of its own ranking model,
-        # and of the final ranker.
+        # The sections have the parameters of the method, of its own ranking
+        # model, and of the final ranker.
         column = QVBoxLayout(self._page)
         fill(
             column,
@@ -522,8 +522,8 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            # The reason why a method is disabled, by its key: a package is missing,
-            # or it needs a file, which is opened by another command.
+            # The reason why a method is disabled, by its key: a package is
+            # missing, or it needs a file, which is opened by another command.
             reasons = {
                 entry.key: entry.lacking
                 for entry in (*methods(), self._plan.entry)

@@ -427,8 +427,8 @@ class HeatController(QObject):
     ) -> tuple[RunRecord, int, int] | None:
         """Return the shown run with a combination and an x on its path; None without run or combination.
 
-        ``combination`` is a position among the run's combinations of parameters,
-        and ``x`` a number of features, an iteration or a round.
+        ``combination`` is a position among the run's combinations of
+        parameters, and ``x`` a number of features, an iteration or a round.
         """
         record = self._paths.current.shown.record
         return (
@@ -463,8 +463,8 @@ class HeatController(QObject):
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
-        # The values of the map, each the best over all other parameters. `_curve`
-        # has the measures of a combination at each x of its path.
+        # The values of the map, each the best over all other parameters.
+        # `_curve` has the measures of a combination at each x of its path.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair

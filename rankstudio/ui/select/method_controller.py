@@ -75,8 +75,8 @@ class MethodController(QObject):
         same measure is taken of the validation part or, without one, the
         training criterion.
         """
-        # `leaves_out` says that the plan selects by a left-out measure; `chosen_by`
-        # is the name of that measure, without "leave-query-out".
+        # `leaves_out` says that the plan selects by a left-out measure;
+        # `chosen_by` is the name of that measure, without "leave-query-out".
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes

@@ -419,8 +419,9 @@ def draw_reference_key(
 ) -> None:
     """Write the name of the dotted line, the level to compare with, at the right of the title.
 
-    ``title`` is the title of the plot. A name without room is cut at its colon, and then at its end; the box beside
-    the mouse has it in full. With too little room, nothing is written.
+    ``title`` is the title of the plot. A name without room is cut at its colon,
+    and then at its end; the box beside the mouse has it in full. With too
+    little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return

@@ -598,8 +598,8 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
-        # After zooming, the point may be out of sight; then it has no note. Eight
-        # pixels beside the plot area still count as in sight.
+        # After zooming, the point may be out of sight; then it has no note.
+        # Eight pixels beside the plot area still count as in sight.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -406,9 +406,9 @@ class OverlayPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is the
-        inspected point, else the chosen one. Emit `picked` with the new point.
-        Return whether there are curves.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is
+        the inspected point, else the chosen one. Emit `picked` with the new
+        point. Return whether there are curves.
         """
         if not self.curves:
             return False

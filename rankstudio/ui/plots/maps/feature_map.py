@@ -153,8 +153,8 @@ class FeatureMapPlot(HeatMapPlot):
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
         self.marked: int | None = None  # id of the inspected feature
-        # `limits` are the values of the darkest and the brightest color. Each map
-        # has limits of its own, set by show_map.
+        # `limits` are the values of the darkest and the brightest color. Each
+        # map has limits of its own, set by show_map.
         super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
@@ -308,8 +308,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return the lines of the box on a cell: feature, value and column."""
-        # The rows of a cell are counted from the bottom, those of `features` from
-        # the top.
+        # The rows of a cell are counted from the bottom, those of `features`
+        # from the top.
         row, column = self._at(cell)
         if self.shown is None:
             return []

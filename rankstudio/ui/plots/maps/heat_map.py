@@ -372,8 +372,8 @@ class HeatMapPlot(Plot):
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
-        # The cells of the map have their rows from the bottom, those of a figure
-        # from the top.
+        # The cells of the map have their rows from the bottom, those of a
+        # figure from the top.
         cells = {tr("chosen"): self.chosen, tr("best"): self.best}
         marks = {
             label: (n - 1 - cell[0], cell[1])
